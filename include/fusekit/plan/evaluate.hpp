@@ -6,6 +6,7 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/ops/pool/reduce.hpp"
 #include "fusekit/plan/epilogue.hpp"
+#include "fusekit/plan/load_element.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/tensor/literal.hpp"
 
@@ -141,17 +142,6 @@ FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageV
         return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(pixel.n, c, h, w) : V{};
     });
 }
-/// Function object that loads single elements of x for a GatherOp. where(): the element or, if its tap is another, 0.
-template <class V>
-struct LoadElement {
-    using Value = V;
-    TensorView<V const> const& x;
-
-    FUSEKIT_H constexpr V operator()(OutputCoord const& from) const { return x(from.n, from.k, from.p, from.q); }
-    FUSEKIT_H constexpr V where(TensorView<int8 const, 4> const& taps, OutputCoord const& from, int tap) const {
-        return taps(from.n, from.k, from.p, from.q).value == tap ? (*this)(from) : V{};
-    }
-};
 template <class V, GatherOp Op, class BoundPlan, class At>
 FUSEKIT_H constexpr V head_value(Op const*, BoundPlan const& bound, ImageView<V const> const& x,
                                  CollapsedShape<4> const& y, At const& at) {

@@ -17,6 +17,13 @@ FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
                             static_cast<std::uint32_t>(b));
 }
 
+/// Least power of two that is `at_least` or more, but at most `most`, a power of two.
+FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least, std::int64_t most = std::int64_t{1} << 62) {
+    std::int64_t power = 1;
+    while (power < at_least && power < most) power *= 2;
+    return power;
+}
+
 /// Divisor that is constant during a kernel: divides by a multiplication, n / d = (n + floor(n m / 2^32)) / 2^s for n
 /// below 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
 class FastDivmod {

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/plan/load_element.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -30,10 +31,7 @@ public:
     void run(Device::RunContext& context) const {
         auto* const states = reinterpret_cast<State*>(context.scratch(scratch_floats()));
         context.parallel_for(vectors, [&](std::int64_t v, int) {
-            if (channel_lanes)
-                states[v] = Epilogue::template prepare_lanes<Vector>(
-                    v * lanes, static_cast<int>((min)(lanes, shape[1] - v * lanes)), bound.epilogue);
-            else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, bound.epilogue));
+            states[v] = prepare_vector<Epilogue>(channel_lanes, v, shape[1], bound.epilogue);
         });
         std::int64_t const planes = channel_lanes ? 1 : shape[1];
         context.parallel_for(shape[0] * planes * shape[2], [&](std::int64_t row, int) {
@@ -56,16 +54,6 @@ private:
         Op::keeps_channels && problem::channels_are_contiguous(x.layout) && problem::channels_are_contiguous(y.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(shape[1], lanes) : shape[1];
 
-    /// Loads one value of x, as the head calls it.
-    struct LoadValue {
-        using Value = float;
-        TensorView<T const> const& x;
-
-        float operator()(OutputCoord const& from) const { return x(from.n, from.k, from.p, from.q); }
-        float where(TensorView<int8 const, 4> const& taps, OutputCoord const& from, int tap) const {
-            return taps(from.n, from.k, from.p, from.q).value == tap ? (*this)(from) : 0;
-        }
-    };
     /// Loads `used` channels of one pixel of x.
     struct LoadChannels {
         using Value = Vector;
@@ -91,7 +79,7 @@ private:
         if constexpr (!along_channels) {
             OutputCoord of = at;
             for (int lane = 0; lane < used; ++lane, ++of.q)
-                value[lane] = Op::gather(of, x.layout.shape, shape, bound.head, LoadValue{x});
+                value[lane] = Op::gather(of, x.layout.shape, shape, bound.head, detail::LoadElement<float, T>{x});
         } else if constexpr (Op::keeps_channels) {
             value = Op::gather(at, x.layout.shape, shape, bound.head, LoadChannels{x, used});
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/vector.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/problem/facts.hpp"
@@ -99,5 +100,20 @@ private:
         return v;
     }
 };
+
+/// Operators' parameters of channel k in every lane or, with lanes along channels, of the `used` channels from k on.
+template <class Operators, detail::Axis axis>
+auto prepare_vector(std::int64_t k, [[maybe_unused]] int used, auto const& args) {
+    if constexpr (axis == detail::Axis::channel) return Operators::template prepare_lanes<Vector>(k, used, args);
+    else return Operators::template broadcast<Vector>(Operators::prepare(k, args));
+}
+/// The same for vector number v of `channels` channels or, unless channel_lanes, for channel v.
+template <class Operators>
+auto prepare_vector(bool channel_lanes, std::int64_t v, std::int64_t channels, auto const& args) {
+    if (!channel_lanes) return prepare_vector<Operators, detail::Axis::pixel>(v, lanes, args);
+    std::int64_t const first = v * lanes;
+    return prepare_vector<Operators, detail::Axis::channel>(first, static_cast<int>((min)(lanes, channels - first)),
+                                                            args);
+}
 
 }  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -35,12 +35,8 @@ public:
     void run(Device::RunContext& context) const {
         float* const lines = context.scratch(scratch_floats());
         auto* const states = reinterpret_cast<State*>(lines + threads * line_floats());
-        context.parallel_for(vectors, [&](std::int64_t v, int) {
-            if (channel_lanes)
-                states[v] = Epilogue::template prepare_lanes<Vector>(
-                    v * lanes, static_cast<int>((min)(lanes, k - v * lanes)), args);
-            else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, args));
-        });
+        context.parallel_for(
+            vectors, [&](std::int64_t v, int) { states[v] = prepare_vector<Epilogue>(channel_lanes, v, k, args); });
         Index<4> const out = y.layout.shape;
         std::int64_t const outputs = channel_lanes ? out[0] * out[2] * out[3] * vectors : out[0] * vectors * out[2];
         PoolWindow const window = Plan::Pool::window(x.layout.shape, out[2] / 2, out[3] / 2);

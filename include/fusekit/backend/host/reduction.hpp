@@ -56,12 +56,8 @@ private:
     template <detail::Axis axis>
     States states_at(OutputCoord const& at, int used) const {
         auto const& args = Steps::state_args(bound.head);
-        if constexpr (axis == detail::Axis::channel)
-            return {Steps::States::template prepare_lanes<Vector>(at.k, used, args),
-                    Epilogue::template prepare_lanes<Vector>(at.k, used, bound.epilogue)};
-        else
-            return {Steps::States::template broadcast<Vector>(Steps::States::prepare(at.k, args)),
-                    Epilogue::template broadcast<Vector>(Epilogue::prepare(at.k, bound.epilogue))};
+        return {prepare_vector<typename Steps::States, axis>(at.k, used, args),
+                prepare_vector<Epilogue, axis>(at.k, used, bound.epilogue)};
     }
 
     /// Totals channel k and writes its results, with pixels along lanes; dense planes are one long row each.

@@ -119,7 +119,7 @@ private:
                     Steps::Steps::save(of_lane<Total>(totals, lane), {0, k + lane, 0, 0}, bound.head);
             else Steps::Steps::save(merge_lanes<Total>(totals), {0, k, 0, 0}, bound.head);
         }
-        auto const epilogue = epilogue_of<axis>(k, last);
+        auto const epilogue = prepare_vector<Epilogue, axis>(k, last, bound.epilogue);
         each(0, vectors, [&](OutputCoord const& at, int used) {
             LaneCoord<axis> const coord{at, used, shape[3]};
             Vector const result = Steps::apply(load<axis>(at, used), x<axis>(at, used), rows_of<axis>(at, used), coord,
@@ -132,16 +132,7 @@ private:
     /// Parameters of the channels from k on, one per lane, or of channel k.
     template <detail::Axis axis>
     State state_of(std::int64_t k, int used) const {
-        using States = typename Steps::States;
-        auto const& args = Steps::Steps::state_args(bound.head);
-        if constexpr (axis == detail::Axis::channel) return States::template prepare_lanes<Vector>(k, used, args);
-        else return States::template broadcast<Vector>(States::prepare(k, args));
-    }
-    template <detail::Axis axis>
-    auto epilogue_of(std::int64_t k, int used) const {
-        if constexpr (axis == detail::Axis::channel)
-            return Epilogue::template prepare_lanes<Vector>(k, used, bound.epilogue);
-        else return Epilogue::template broadcast<Vector>(Epilogue::prepare(k, bound.epilogue));
+        return prepare_vector<typename Steps::States, axis>(k, used, Steps::Steps::state_args(bound.head));
     }
 
     /// States of the rows of a vector's values.

@@ -40,8 +40,9 @@ public:
         context.parallel_for(detail::divide_up(vectors(), detail::channel_item), [&](std::int64_t item, int) {
             std::int64_t const end = (min)(vectors(), (item + 1) * detail::channel_item);
             for (std::int64_t v = item * detail::channel_item; v < end; ++v)
-                prepared[v] =
-                    channel_lanes ? of_channels(v * lanes, (min)(lanes, shape[1] - v * lanes)) : of_channel(v);
+                prepared[v] = channel_lanes
+                                  ? prepare<detail::Axis::channel>(v * lanes, (min)(lanes, shape[1] - v * lanes))
+                                  : prepare<detail::Axis::pixel>(v, lanes);
         });
         bool const dense = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         each_row_of<Op>(context, rows, shape, channel_lanes, dense ? shape[2] * shape[3] : shape[3],
@@ -74,16 +75,12 @@ private:
     Prepared* prepared = nullptr;  ///< of each vector of channels or, if lanes are pixels, of each channel
 
     std::int64_t vectors() const { return channel_lanes ? detail::divide_up(shape[1], lanes) : shape[1]; }
-    Prepared of_channels(std::int64_t k, std::int64_t used) const {
+    template <detail::Axis axis>
+    Prepared prepare(std::int64_t k, std::int64_t used) const {
         int const count = static_cast<int>(used);
-        return {Prologue::template prepare_lanes<Vector>(k, count, bound.prologue),
-                States::template prepare_lanes<Vector>(k, count, Steps::state_args(bound.head)),
-                Epilogue::template prepare_lanes<Vector>(k, count, bound.epilogue)};
-    }
-    Prepared of_channel(std::int64_t k) const {
-        return {Prologue::template broadcast<Vector>(Prologue::prepare(k, bound.prologue)),
-                States::template broadcast<Vector>(States::prepare(k, Steps::state_args(bound.head))),
-                Epilogue::template broadcast<Vector>(Epilogue::prepare(k, bound.epilogue))};
+        return {prepare_vector<Prologue, axis>(k, count, bound.prologue),
+                prepare_vector<States, axis>(k, count, Steps::state_args(bound.head)),
+                prepare_vector<Epilogue, axis>(k, count, bound.epilogue)};
     }
 
     /// Values of x after the prologue, rounded to x's type; its operators store values only if `stores`.
@@ -117,7 +114,7 @@ private:
     void with_prepared(OutputCoord const& at, int used, F const& f) const {
         if constexpr (axis == detail::Axis::pixel) f(prepared[at.k]);
         else if (at.k % lanes == 0) f(prepared[at.k / lanes]);
-        else f(of_channels(at.k, used));  // the group's first channel is not the first of a vector
+        else f(prepare<axis>(at.k, used));  // the group's first channel is not the first of a vector
     }
 };
 

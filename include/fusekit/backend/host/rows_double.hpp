@@ -26,12 +26,12 @@ struct RowInDouble {
         return {{index / of_image, k + i / rows.pixels, pixel / shape[3], pixel % shape[3]}};
     }
     /// Merges value(coordinate) over the row, pairwise.
-    template <class Value, class Merge>
-    FUSEKIT_H double reduce(double neutral, Value const& value, Merge const& merge) const {
+    template <class V, class Value, class Merge>
+    FUSEKIT_H V reduce(V neutral, Value const& value, Merge const& merge) const {
         return detail::pairwise(
             0, size(), detail::addends,
             [&](std::int64_t begin, std::int64_t end) {
-                double result = neutral;
+                V result = neutral;
                 for (; begin < end; ++begin) result = merge(result, value(coord(begin)));
                 return result;
             },
@@ -111,15 +111,18 @@ FUSEKIT_H void row_gradient_double(Device::RunContext& context, BoundPlan const&
     auto const x = [&](DoubleCoord const& at) { return at.load(bound.head.x); };
     context.parallel_for(rows.count(shape), [&](std::int64_t index, int) {
         RowInDouble<Op> const own{rows, shape, index};
-        State result{own.parameters(x, Steps::row_args(bound.head)), {0, 0, static_cast<double>(own.size())}};
+        State result{own.parameters(x, Steps::row_args(bound.head)), {}};
         auto const terms = [&](DoubleCoord const& at) {
             RowSums<double> sums{};
             Total unused{};
             Steps::add(unused, sums.g, sums.g_times_y, of_dy(at), x(at), result.row, at, state_of(at.k), bound.head);
             return sums;
         };
-        result.sums.g = own.sum([&](DoubleCoord const& at) { return terms(at).g; });
-        result.sums.g_times_y = own.sum([&](DoubleCoord const& at) { return terms(at).g_times_y; });
+        result.sums = own.reduce(RowSums<double>{}, terms, [](RowSums<double> a, RowSums<double> const& b) {
+            a.g += b.g, a.g_times_y += b.g_times_y;
+            return a;
+        });
+        result.sums.count = static_cast<double>(own.size());
         states[index] = result;
     });
     std::int64_t const plane = shape[2] * shape[3];

@@ -25,24 +25,20 @@ FUSEKIT_H bool has_channel_packets([[maybe_unused]] typename Op::Args const& arg
 /// y. If an operator stores a tensor, a thread computes one element, because threads with packets would store with a
 /// stride.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H Result<Launch<GatherParams<Plan, T, U>>> prepare_gather(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                  detail::ImageView<T const> const& x,
-                                                                  detail::ImageView<U> const& y,
-                                                                  IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ImagePacketParams<Plan, T, U>>> prepare_gather(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                       detail::ImageView<T const> const& x,
+                                                                       detail::ImageView<U> const& y,
+                                                                       IndexLimits const& limits = {}) {
     using Op = typename Plan::Head;
     constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
     auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
     if (!slabs) return slabs.error();
-    std::int64_t const images = slabs->images, outputs = slabs->outputs;
-    GatherParams<Plan, T, U> params{bound, x, y, {}};
-    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
-    params.image = FastDivmod(static_cast<unsigned>(slabs->image));
+    ImagePacketParams<Plan, T, U> params{bound, x, y, {}};
+    if (slabs->outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
     auto const prepare = [&]<int lanes, detail::Axis axis>(std::integral_constant<int, lanes>,
                                                            std::integral_constant<detail::Axis, axis>, bool last) {
-        using Mainloop = Gather<Plan, T, U, lanes, axis>;
         params.order = {y.layout.shape, last};
-        params.packets = static_cast<unsigned>(outputs / lanes);
-        return detail::prepare_pool<Plan, Mainloop>(gpu, params, images, outputs, Mainloop::threads * lanes);
+        return detail::prepare_packets<Plan, Gather<Plan, T, U, lanes, axis>, lanes>(gpu, params, *slabs);
     };
     using AlongPixels = std::integral_constant<detail::Axis, detail::Axis::pixel>;
     if constexpr (!Plan::Epilogue::stores) {

@@ -42,6 +42,15 @@ FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits con
     return PoolSlabs{image, images, images * image};
 }
 
+/// Prepares a launch of a kernel whose threads compute `lanes` adjacent outputs each (image_packet_params.hpp).
+template <class Plan, class Mainloop, int lanes>
+FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_packets(Gpu const& gpu, typename Mainloop::Params params,
+                                                                    PoolSlabs const& slabs) {
+    params.image = FastDivmod(static_cast<unsigned>(slabs.image));
+    params.packets = static_cast<unsigned>(slabs.outputs / lanes);
+    return prepare_pool<Plan, Mainloop>(gpu, params, slabs.images, slabs.outputs, Mainloop::threads * lanes);
+}
+
 }  // namespace detail
 
 /// Prepares a launch of a plan without a Conv whose pool reduces whole planes.
@@ -73,26 +82,20 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
 /// a stride.
 template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
-FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                          detail::ImageView<T const> const& x,
-                                                                          detail::ImageView<U> const& y,
-                                                                          IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ImagePacketParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                        detail::ImageView<T const> const& x,
+                                                                        detail::ImageView<U> const& y,
+                                                                        IndexLimits const& limits = {}) {
     auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
     if (!slabs) return slabs.error();
-    std::int64_t const images = slabs->images, outputs = slabs->outputs;
-    WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, outputs > 0 && channels_last(x.layout)}};
-    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
-    params.image = FastDivmod(static_cast<unsigned>(slabs->image));
-    auto const prepare = [&]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
-        using Mainloop = WindowPooling<Plan, T, U, lanes>;
-        params.packets = static_cast<unsigned>(outputs / lanes);
-        return detail::prepare_pool<Plan, Mainloop>(gpu, params, images, outputs, Mainloop::threads * lanes);
-    };
+    ImagePacketParams<Plan, T, U> const params{
+        bound, x, y, {y.layout.shape, slabs->outputs > 0 && channels_last(x.layout)}};
+    if (slabs->outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
     constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
     if constexpr (!Plan::Epilogue::stores)
         if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1))
-            return prepare(static_cast<WindowPooling<Plan, T, U, most>*>(nullptr));
-    return prepare(static_cast<WindowPooling<Plan, T, U, 1>*>(nullptr));
+            return detail::prepare_packets<Plan, WindowPooling<Plan, T, U, most>, most>(gpu, params, *slabs);
+    return detail::prepare_packets<Plan, WindowPooling<Plan, T, U, 1>, 1>(gpu, params, *slabs);
 }
 
 }  // namespace fusekit::hip

@@ -65,12 +65,6 @@ FUSEKIT_H inline unsigned choose_cluster(std::int64_t segments, std::int64_t pac
     return detail::divide_up(packets, rows * unroll * cluster) <= max_cluster_iterations ? cluster : 0;
 }
 
-FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least) {
-    std::int64_t power = 1;
-    while (power < at_least) power *= 2;
-    return power;
-}
-
 /// Prepares a launch of Reducing with vectors of `lanes` elements.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu,

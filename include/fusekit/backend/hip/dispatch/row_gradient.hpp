@@ -9,25 +9,6 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if dy, dx and the forward run's x have packets of `count` elements along `axis`, of lines of `length` elements.
-template <class Op, int count, Element T, detail::OutputElement U>
-FUSEKIT_H bool has_gradient_packets(TensorView<T const> const& dy, TensorView<U> const& dx,
-                                    TensorView<T const> const& x, Axis axis, std::int64_t length) {
-    if (length % count != 0) return false;
-    if (axis == Axis::pixel)
-        return problem::vectorizable_planes<T const>(dy, count) && problem::vectorizable_planes<U>(dx, count) &&
-               problem::vectorizable_planes<T const>(x, count);
-    return problem::vectorizable<T const>(dy, count, 1) && problem::vectorizable<U>(dx, count, 1) &&
-           problem::vectorizable<T const>(x, count, 1);
-}
-
-/// Power of two that is at least `count`, at most `most`.
-FUSEKIT_H constexpr unsigned power_of_two_for(std::int64_t count, unsigned most) {
-    unsigned power = 1;
-    while (power < most && power < count) power *= 2;
-    return power;
-}
-
 template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_with(
     Gpu const& gpu, RowGradientParams<Plan, T, U> params) {
@@ -39,8 +20,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_wit
     std::int64_t const pixels = Op::over_pixels ? shape[2] * shape[3] : 1;
     params.columns = params.channels / static_cast<unsigned>(along_channels ? lanes : 1);
     params.steps = static_cast<unsigned>(along_channels ? pixels : pixels / lanes);
-    unsigned const of_steps = power_of_two_for(params.steps, threads);
-    params.width = power_of_two_for(params.columns, along_channels ? threads : threads / of_steps);
+    std::int64_t const of_steps = power_of_two(params.steps, threads);
+    params.width = static_cast<unsigned>(power_of_two(params.columns, along_channels ? threads : threads / of_steps));
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;
     std::int64_t sets = at_once / params.groups, blocks = 0;
     if (sets < 1) sets = 1;
@@ -93,11 +74,11 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     params.count = static_cast<float>(rows.values());
     if constexpr (Op::over_pixels && orders == Orders::any)
         if (!problem::channels_are_contiguous(dy.layout) || !problem::channels_are_contiguous(dx.layout)) {
-            if (detail::has_gradient_packets<Op, most>(dy, dx, params.forward_x, detail::Axis::pixel, plane))
+            if (detail::has_lines_of_packets<most>(detail::Axis::pixel, plane, params.x, params.y, params.forward_x))
                 return detail::prepare_row_gradient_with<most, detail::Axis::pixel>(gpu, params);
             return detail::prepare_row_gradient_with<1, detail::Axis::pixel>(gpu, params);
         }
-    if (detail::has_gradient_packets<Op, most>(dy, dx, params.forward_x, detail::Axis::channel, rows.channels))
+    if (detail::has_lines_of_packets<most>(detail::Axis::channel, rows.channels, params.x, params.y, params.forward_x))
         return detail::prepare_row_gradient_with<most, detail::Axis::channel>(gpu, params);
     return detail::prepare_row_gradient_with<1, detail::Axis::channel>(gpu, params);
 }

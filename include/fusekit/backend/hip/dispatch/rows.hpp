@@ -13,17 +13,22 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// True if x, y and the head's parameters can be read and written in vectors of `count` elements along `axis` at every
-/// index that is a multiple of `count`, and a line of `length` elements has whole vectors. Lines of pixels are planes.
+/// True if the views can be read and written in vectors of `count` elements along `axis` at every index that is a
+/// multiple of `count`, and a line of `length` elements has whole vectors. Lines of pixels are planes.
+template <int count, class... Elements>
+FUSEKIT_H bool has_lines_of_packets(Axis axis, std::int64_t length, TensorView<Elements> const&... views) {
+    if (length % count != 0) return false;
+    return axis == Axis::pixel ? (problem::vectorizable_planes<Elements>(views, count) && ...)
+                               : (problem::vectorizable<Elements>(views, count, 1) && ...);
+}
+
+/// True if x, y and the head's parameters can be read and written in such vectors.
 template <class Op, int count, Element T, detail::OutputElement U>
 FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const> const& x, TensorView<U> const& y,
                                Axis axis, std::int64_t length) {
-    if (length % count != 0) return false;
-    if (axis == Axis::pixel)
-        return problem::vectorizable_planes<T const>(x, count) && problem::vectorizable_planes<U>(y, count);
     if constexpr (PreparesPackets<Op>)
-        if (!Op::Affine::template has_packets<(min)(count, 4)>(args)) return false;
-    return problem::vectorizable<T const>(x, count, 1) && problem::vectorizable<U>(y, count, 1);
+        if (axis == Axis::channel && !Op::Affine::template has_packets<(min)(count, 4)>(args)) return false;
+    return has_lines_of_packets<count>(axis, length, x, y);
 }
 
 /// Prepares a launch of ContiguousRows: rows that fit the registers of a CTA's threads are prefetched by as many CTAs
@@ -34,8 +39,7 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu cons
     using Long = ContiguousRows<Plan, T, U, lanes, axis, false>;
     auto const processors = static_cast<unsigned>(gpu.processors());
     auto const grow = [&](unsigned least, unsigned most) {  // threads of a row, for `least` packets each
-        params.group = 1;
-        while (params.group < most && params.group * least < params.packets) params.group *= 2;
+        params.group = static_cast<unsigned>(power_of_two(divide_up(params.packets, least), most));
     };
     constexpr unsigned held = Short::threads * Short::resident;
     // few rows: one packet a thread, so that more threads load at once

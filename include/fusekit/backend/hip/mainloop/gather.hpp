@@ -3,24 +3,11 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/image_order.hpp"
-#include "fusekit/backend/hip/slabs.hpp"
+#include "fusekit/backend/hip/image_packet_params.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
-#include "fusekit/plan/plan.hpp"
+#include "fusekit/plan/load_element.hpp"
 
 namespace fusekit::hip {
-
-/// Kernel argument of a plan whose head is a GatherOp.
-template <class Plan, Element T, detail::OutputElement U>
-struct GatherParams {
-    BoundPlan<Plan> bound;
-    TensorView<T const> x;
-    TensorView<U> y;
-    ImageOrder order;  ///< numbering of the outputs of an image
-    unsigned packets = 0;  ///< number of vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
-    Slabs slabs = {};
-    FastDivmod image = {};  ///< K P Q: number of outputs per image
-};
 
 /// Plan whose head is a GatherOp. A thread computes `lanes` outputs that are adjacent along `axis` and contiguous in y:
 /// channels, which are contiguous in x too and are loaded as vectors, or pixels of a row, for each of which the head
@@ -69,22 +56,11 @@ class Gather {
             return result;
         }
     };
-    struct LoadElement {
-        using Value = float;
-        TensorView<T const> const& x;
-
-        __device__ float operator()(OutputCoord const& from) const {
-            return static_cast<float>(x(from.n, from.k, from.p, from.q));
-        }
-        __device__ float where(TensorView<int8 const, 4> const& taps, OutputCoord const& from, int tap) const {
-            return taps(from.n, from.k, from.p, from.q).value == tap ? (*this)(from) : 0;
-        }
-    };
 
 public:
     /// Blocks of a processor: the loads of 8 pixels, each with addresses of its own, need more than 64 registers.
     static constexpr int threads = 256, blocks = !along_channels && lanes > 4 ? 3 : 4;
-    using Params = GatherParams<Plan, T, U>;
+    using Params = ImagePacketParams<Plan, T, U>;
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
@@ -103,7 +79,7 @@ public:
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane)
                 gathered.values[lane] = Op::gather(at(to, lane), params.x.layout.shape, params.y.layout.shape,
-                                                   params.bound.head, LoadElement{params.x});
+                                                   params.bound.head, detail::LoadElement<float, T>{params.x});
         }
         auto state = Epilogue::prepare(to.k, params.bound.epilogue);
         Packet<U, lanes> result;

@@ -2,25 +2,11 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/image_order.hpp"
-#include "fusekit/backend/hip/slabs.hpp"
+#include "fusekit/backend/hip/image_packet_params.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
-#include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
-
-/// Kernel argument of a plan without a Conv that pools over the windows of a filter.
-template <class Plan, Element T, detail::OutputElement U>
-struct WindowPoolingParams {
-    BoundPlan<Plan> bound;
-    TensorView<T const> x;
-    TensorView<U> y;
-    ImageOrder order;  ///< numbering of the outputs of an image
-    unsigned packets = 0;  ///< number of vectors of `lanes` outputs in y, or in one range of images (slabs.hpp)
-    Slabs slabs = {};
-    FastDivmod image = {};  ///< K P Q: number of outputs per image
-};
 
 /// Pooling over the windows of a filter, in a plan without a Conv. A thread computes `lanes` outputs of adjacent
 /// channels, which are contiguous in x and y, or one output. Consecutive threads compute adjacent channels or adjacent
@@ -44,7 +30,7 @@ class WindowPooling {
 
 public:
     static constexpr int threads = 256, blocks = 4;
-    using Params = WindowPoolingParams<Plan, T, U>;
+    using Params = ImagePacketParams<Plan, T, U>;
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
