@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A layer in an application that has its own device memory and its own stream: fusekit takes both as they are.
+// A layer in an application that has its own device memory and its own stream: fusekit uses both directly.
 
 #include <hip/hip_runtime.h>
 
@@ -45,7 +45,7 @@ int main() try {
     std::vector<float> result(image.size());
     check(hipMemcpyAsync(result.data(), y, result.size() * sizeof(float), hipMemcpyDeviceToHost, stream));
     check(hipStreamSynchronize(stream));
-    // 4 of the 9 taps of a corner lie in the image: 4 x 64 / 2 - 8.
+    // 4 of the 9 taps of a corner are inside the image: 4 x 64 / 2 - 8.
     std::printf("y[0] = %g, %s\n", result[0], result[0] == 120 ? "ok" : "WRONG");
 
     for (float* memory : {x, y, weights, bias}) check(hipFree(memory));

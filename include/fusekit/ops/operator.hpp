@@ -247,7 +247,7 @@ struct PoolWindow {
     Extent row, column, rows, columns, padded_rows = 0, padded_columns = 0;
 
     FUSEKIT_HD constexpr Extent size() const { return rows * columns; }
-    /// Number of values of which a mean is taken.
+    /// Number of values in a mean.
     FUSEKIT_HD constexpr Extent count() const { return (rows + padded_rows) * (columns + padded_columns); }
 };
 

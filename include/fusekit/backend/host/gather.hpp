@@ -11,7 +11,7 @@
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Runs a plan whose head is a GatherOp. Lanes are channels of a pixel, if they are contiguous in x and y and the head
-/// keeps them; else pixels of a row of y, for each of which the head is evaluated.
+/// keeps them; else pixels of a row of y, and the head is evaluated for each.
 template <class Plan, Element T, detail::OutputElement U>
 class Gather {
     using Op = typename Plan::Head;

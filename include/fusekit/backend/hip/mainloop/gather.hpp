@@ -10,8 +10,8 @@
 namespace fusekit::hip {
 
 /// Plan whose head is a GatherOp. A thread computes `lanes` outputs that are adjacent along `axis` and contiguous in y:
-/// channels, which are contiguous in x too and are loaded as vectors, or pixels of a row, for each of which the head
-/// loads single elements; or one output. Consecutive threads compute consecutive packets of y.
+/// channels, which are contiguous in x too and are loaded as vectors, or pixels of a row, and the head loads
+/// single elements for each; or one output. Consecutive threads compute consecutive packets of y.
 template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis>
 class Gather {
     using Epilogue = typename Plan::Epilogue;
