@@ -107,7 +107,7 @@ auto prepare_vector(std::int64_t k, [[maybe_unused]] int used, auto const& args)
     if constexpr (axis == detail::Axis::channel) return Operators::template prepare_lanes<Vector>(k, used, args);
     else return Operators::template broadcast<Vector>(Operators::prepare(k, args));
 }
-/// The same for vector number v of `channels` channels or, unless channel_lanes, for channel v.
+/// Calls prepare_vector() for vector number v of `channels` channels or, unless channel_lanes, for channel v.
 template <class Operators>
 auto prepare_vector(bool channel_lanes, std::int64_t v, std::int64_t channels, auto const& args) {
     if (!channel_lanes) return prepare_vector<Operators, detail::Axis::pixel>(v, lanes, args);
