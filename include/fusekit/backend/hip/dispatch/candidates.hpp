@@ -37,7 +37,7 @@ struct MatrixCandidates {
     FUSEKIT_H static constexpr auto bulk_operands() {
         if constexpr (bulk)
             return JoinedList<WarpSpecializedTable<NvidiaTuning, T>,
-                              ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>(),
+                              ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>() && !Plan::pools,
                                      List<DefaultBulkSplit<NvidiaTuning>>>,
                               ListIf<HaloEntry::has_kernel<Plan, T, U>, List<DefaultHalo<T>>>,
                               ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};

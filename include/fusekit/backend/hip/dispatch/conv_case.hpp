@@ -192,6 +192,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes,
                     .totals = Plan::totals_tiles,
+                    .pools = Plan::pools,
                     .maxima = Plan::Epilogue::maxima > 0,
                     .reads_image = Plan::Epilogue::reads_image,
                     .transposed = has_transposed_conv<Plan>,
