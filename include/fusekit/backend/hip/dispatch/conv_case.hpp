@@ -236,7 +236,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
             result.aligned_rows = detail::has_aligned_rows(x);
         }
         if constexpr (PlanesEntry::has_kernel<Plan, T, U> || TmaPlanesEntry::has_kernel<Plan, T, U>)
-            result.planes = detail::planes_order(x, y, result.filter);
+            result.planes = detail::planes_order<T, Plan::pools>(x, y, result.filter);
     }
     return result;
 }
