@@ -49,7 +49,8 @@ static_assert(fk::Plan<Padded>::evaluate(numbers, {}) ==
               fk::literal<fk::nchw(1, 1, 2, 4)>(4 / 9.0f, 14 / 9.0f, 14 / 9.0f, 6 / 9.0f, 4 / 9.0f, 14 / 9.0f,
                                                 14 / 9.0f, 6 / 9.0f));
 static_assert(fk::Plan<Ceil>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(7, 7));
-static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, 2, 2>>);
+static_assert(fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, 2, 2>> &&
+              !fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, fk::filter(2, 2).stride(2)>>);
 
 TEST_CASE("ceil_mode leaves out a window that would begin in the padding after the image") {
     // PyTorch's formula: (5 + 2 - 2 + 1) / 2 + 1 = 4, and window 3 would begin at 5, beyond elements 0 to 4.

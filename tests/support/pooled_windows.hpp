@@ -74,14 +74,23 @@ void check_pooled_channels(Device& device, PooledLayouts const& layouts, oracle:
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(k), bias);
     auto const before = oracle::bias(oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), bias);
     auto const expected =
-        oracle::pool(oracle::activation(before, {"relu"}), std::is_same_v<typename Pool::Reduce, fk::Max>, 2, 2);
+        oracle::pool(oracle::activation(before, {"relu"}), !std::is_same_v<typename Pool::Reduce, fk::Average>, 2, 2);
     Placed<Device, 4> y(device, fk::data_type<YOf<T>>, layout_of<4>(layouts.y, expected.shape), 64);
     auto const conv = [&]() -> typename Head::Args {
         if constexpr (std::is_same_v<Head, fk::Conv<fk::dynamic>>) return {.weights = w.view(), .filter = filter_of(f)};
         else return {.weights = w.view()};
     };
-    Plan::bind(conv(), {.bias = b.any()}, {}, {})(device, x.view(), y.template view<YOf<T>>());
+    Placed<Device, 4> taps(device, fk::DataType::int8, layout_of<4>(layouts.y, expected.shape), 64);
+    auto const of_pool = [&]() -> typename Pool::Args {
+        if constexpr (Pool::writes_taps) return {.taps = taps.template view<fk::int8>()};
+        else return {};
+    };
+    Plan::bind(conv(), {.bias = b.any()}, {}, of_pool())(device, x.view(), y.template view<YOf<T>>());
     CHECK(difference(expected, y.fetch()) == "");
+    if constexpr (Pool::writes_taps) {
+        oracle::Window const windows{.r = 2, .s = 2, .u = 2, .v = 2};
+        CHECK(difference(oracle::pool_taps(oracle::activation(before, {"relu"}), windows), taps.fetch()) == "");
+    }
 }
 
 /// Windows of a filter, which may overlap, leave gaps and cover padding.
@@ -144,6 +153,9 @@ void check_pooled_convs(Device& device) {
                                           {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 9});
         check_pooled_conv<Max, float>(device, layouts, {1, 3, 34, 30}, 70,
                                       {.r = 5, .s = 5, .top = 2, .left = 2, .bottom = 2, .right = 2});
+        check_pooled_channels<fk::Pool<fk::MaxWithTaps, 2, 2>, float>(
+            device, layouts, {2, 6, 4, 12}, 6,
+            {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 6});
     }
 }
 

@@ -9,6 +9,7 @@
 using namespace test;
 using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
 using Max = fk::Pool<fk::Max, 2, 2>;
+using Taps = fk::Pool<fk::MaxWithTaps, 2, 2>;
 using Average = fk::Pool<fk::Average, 2, 2>;
 
 namespace {
@@ -34,6 +35,7 @@ TEMPLATE_TEST_CASE("HIP: convolutions that end with a pool are exact on sm_90a's
     check_pooled_channels<Average, fk::half>(
         scheduled, layouts, {2, 64, 11, 11}, 64,
         {.r = 3, .s = 3, .top = 2, .left = 1, .right = 2, .u = 2, .v = 1, .d = 1, .e = 2});
+    check_pooled_channels<Taps, fk::half>(scheduled, layouts, {3, 16, 10, 6}, 72, of_3x3);
     // y's pixels are misaligned for TMA, so that threads store them
     check_pooled_channels<Max, fk::half>(scheduled, layouts, {2, 16, 8, 10}, 19, of_3x3);
 }
@@ -45,6 +47,7 @@ TEST_CASE("HIP: StripHalo with a pool is exact") {
     // tiles with rows of two images; tiles of 16 columns, 64 channels, and of 8, 128; tails of columns and channels
     check_pooled_channels<Max, fk::half>(scheduled, layouts, {3, 72, 14, 22}, 64, of_3x3);
     check_pooled_channels<Average, fk::half>(scheduled, layouts, {2, 16, 38, 10}, 136, of_3x3);
+    check_pooled_channels<Taps, fk::half>(scheduled, layouts, {3, 24, 14, 22}, 136, of_3x3);
     check_pooled_channels<Max, fk::bfloat16, Conv3>(scheduled, layouts, {1, 8, 2, 2}, 8, of_3x3);
     check_pooled_channels<Max, fk::half>(scheduled, layouts, {5, 64, 9, 13}, 128,
                                          {.r = 5, .s = 2, .top = 2, .bottom = 1});

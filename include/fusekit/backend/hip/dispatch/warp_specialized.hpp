@@ -40,6 +40,21 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, Sch
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
 
+/// Returns an unmet condition if threads cannot store a pool's taps by the number of their pixel.
+template <class Plan>
+FUSEKIT_H Unmet unmet_by_tap_stores([[maybe_unused]] typename Plan::Epilogue::Args const& arguments) {
+    if constexpr (Plan::pools)
+        if constexpr (Plan::Pool::writes_taps) {
+            Layout<4> const& taps = get<Plan::Epilogue::size - 1>(arguments).taps.layout;
+            return first_unmet(equal("the channel stride of the taps", taps.stride[1], 1, "pass them channels-last"),
+                               holds(pixel_stride(taps) > 0,
+                                     "no single stride leads from each pixel of the taps to the "
+                                     "next",
+                                     "pass them dense"));
+        }
+    return {};
+}
+
 /// Returns the launch of an sm_90a kernel. Empty, with `unmet` as the first unmet condition, if the program, the GPU or
 /// an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
@@ -73,7 +88,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                         params.maps.copies_x() ? Unmet{}
                         : Plan::pools          ? unmet_by_pool(filter, groups > 1)
                                                : unmet_by_im2col(filter, groups > 1),
-                        unmet_by_read(operands, unmet_by_pixels));
+                        unmet_by_read(operands, unmet_by_pixels), unmet_by_tap_stores<Plan>(params.bound.epilogue));
     if (unmet) return {};
     Index<4> const& of_y = operands.output;
     std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3];

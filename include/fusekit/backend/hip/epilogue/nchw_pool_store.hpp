@@ -14,7 +14,6 @@ namespace fusekit::hip {
 /// have an even number of rows.
 template <class Plan, class Atom, class U, int parts, int products>
 class NchwPoolStore : NchwChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
-    using Reduce = typename Plan::Pool::Reduce;
     static constexpr int pixels = products * Atom::n, channels = 4, packet = 8;
     /// Elements from a staged channel to the next: stores of 4 lanes to each of 4 channels have no bank conflicts.
     static constexpr int pitch = pixels + 8;
@@ -30,7 +29,9 @@ public:
 
     template <class Params>
     __device__ NchwPoolStore(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
-        : Base(params, the_tiles, the_first, the_thread), stride(params.y.layout.stride) {}
+        : Base(params, the_tiles, the_first, the_thread),
+          arguments(params.bound.epilogue),
+          stride(params.y.layout.stride) {}
 
     /// Applies the epilogue and stores a tile; `part_of(i)` returns the tile's PlanePart number i.
     template <class PartOf>
@@ -43,6 +44,7 @@ public:
     }
 
 private:
+    typename Plan::Epilogue::Args const& arguments;
     Index<4> const& stride;
 
     /// Stages and reduces 4 of the warp's 16 channels: those that the lanes of half a warp have as channel number
@@ -102,10 +104,14 @@ private:
                 if (c >= present) break;
                 auto const upper = *reinterpret_cast<Pair const*>(at + c * pitch),
                            lower = *reinterpret_cast<Pair const*>(at + c * pitch + width);
-                float total = Reduce::template neutral<float>();
-                for (float const value : {upper.values[0], upper.values[1], lower.values[0], lower.values[1]})
-                    total = Reduce::combine(total, value);
-                to[offset + c * stride[1]] = U(Reduce::finish(total, 4));
+                detail::WindowTotal<typename Plan::Pool::Reduce> total;
+#pragma unroll
+                for (int i = 0; i < 4; ++i) total.add((i < 2 ? upper : lower).values[i % 2], i);
+                to[offset + c * stride[1]] = U(total.finish(4));
+                if constexpr (Plan::Pool::writes_taps)
+                    Plan::Pool::store_tap(detail::get<Plan::Epilogue::size - 1>(arguments),
+                                          {{part.n, from + c, part.row / 2 + static_cast<int>(p), static_cast<int>(q)}},
+                                          total.tap);
             }
         }
     }

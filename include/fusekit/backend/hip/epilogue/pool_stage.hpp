@@ -23,6 +23,11 @@ struct AlternatingRows {
     FUSEKIT_HD static constexpr int lower(int pair, int) { return 2 * pair + 1; }
 };
 
+/// Argument of PoolStage::stage() for pools that write no taps.
+struct IgnoresTap {
+    __device__ void operator()(int, int, int) const {}
+};
+
 /// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels, reduces each 2 x 2 window to one
 /// result and stages the results in SMEM for a TMA store. All four accumulators of a window are in one thread: Pairs
 /// has the blocks of its two rows, and a thread's two pixels of a block are its two columns. TmaStage for plans that
@@ -30,7 +35,6 @@ struct AlternatingRows {
 template <class Plan, class Atom, class U, class Pairs>
 class PoolStage {
     using Epilogue = typename Plan::Epilogue;
-    using Reduce = typename Plan::Pool::Reduce;
     using State = typename Epilogue::template State<float>;
     using Args = typename Epilogue::Args;
     static constexpr int pairs = Atom::n / 16;  ///< of 8-pixel blocks; each has 4 windows
@@ -54,8 +58,11 @@ public:
     }
 
     /// Stores the results at the SMEM address `staged`: swizzled rows, each with the 64 channels of a window. Window
-    /// 4 i + j has columns 2 j and 2 j + 1 of pair i of blocks.
-    __device__ void stage(typename Atom::Accumulators const& acc, std::uint32_t staged, Args const& arguments) const {
+    /// 4 i + j has columns 2 j and 2 j + 1 of pair i of blocks. Calls store_tap(window, channel, tap) for each result
+    /// of the thread, if the pool writes taps.
+    template <class StoreTap = IgnoresTap>
+    __device__ void stage(typename Atom::Accumulators const& acc, std::uint32_t staged, Args const& arguments,
+                          StoreTap const& store_tap = {}) const {
         constexpr int last = pairs - 1;
         int const lane = static_cast<int>(thread % 32);
         // index of the thread's 16-byte chunk in a window's row
@@ -67,8 +74,15 @@ public:
             std::uint32_t words[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                int const even = (min)(pair + i / 2 * 2, last), odd = (min)(pair + i / 2 * 2 + 1, last);
-                words[i] = packed<U>(pooled(acc, even, i % 2, arguments), pooled(acc, odd, i % 2, arguments));
+                float results[2];
+#pragma unroll
+                for (int j = 0; j < 2; ++j) {
+                    int const of = (min)(pair + i / 2 * 2 + j, last);
+                    auto const total = pooled(acc, of, i % 2, arguments);
+                    results[j] = total.finish(4);
+                    if constexpr (Plan::Pool::writes_taps) store_tap(4 * of + lane % 4, channel(i % 2), total.tap);
+                }
+                words[i] = packed<U>(results[0], results[1]);
             }
             ptx::stmatrix_x4<true>(
                 staged + static_cast<std::uint32_t>(window * row_bytes + chunk_offset(chunk, window)), words);
@@ -85,19 +99,19 @@ private:
 
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// Result of the thread's window in a pair of blocks, for its channel number `own`: the epilogue's values are
-    /// reduced row by row, as PoolStore does.
-    __device__ float pooled(typename Atom::Accumulators const& acc, int pair, int own, Args const& arguments) const {
+    /// Total of the thread's window in a pair of blocks, for its channel number `own`: the epilogue's values, row by
+    /// row.
+    __device__ detail::WindowTotal<typename Plan::Pool::Reduce> pooled(typename Atom::Accumulators const& acc, int pair,
+                                                                       int own, Args const& arguments) const {
         ThreadCoord const at({0, channel(own), 0, 0});
-        float total = Reduce::template neutral<float>();
+        detail::WindowTotal<typename Plan::Pool::Reduce> total;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             int const block = i < 2 ? Pairs::upper(pair, pairs) : Pairs::lower(pair, pairs);
             float const sum = static_cast<float>(acc[4 * block + 2 * own + i % 2]);
-            total = Reduce::combine(total,
-                                    Epilogue::apply(sum, at, Epilogue::channelwise ? states[own] : State{}, arguments));
+            total.add(Epilogue::apply(sum, at, Epilogue::channelwise ? states[own] : State{}, arguments), i);
         }
-        return Reduce::finish(total, 4);
+        return total;
     }
 };
 

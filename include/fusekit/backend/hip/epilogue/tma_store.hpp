@@ -13,6 +13,14 @@
 
 namespace fusekit::hip {
 
+/// Stores the tap of a maximum to the taps of a plan's pool, at pixel number `pixel` of all images. Precondition:
+/// unmet_by_tap_stores() finds nothing.
+template <class Plan>
+__device__ void store_tap(typename Plan::Epilogue::Args const& arguments, int pixel, int channel, int tap) {
+    auto const& taps = detail::get<Plan::Epilogue::size - 1>(arguments).taps;
+    taps.data[pixel * detail::step_of_pixels(taps.layout) + channel].value = static_cast<std::int8_t>(tap);
+}
+
 /// Epilogue and store of an output tile by a warpgroup that has `products` accumulator tiles of 64 channels x Atom::n
 /// pixels each: applies the epilogue in registers, stages the results in SMEM and TMA-stores them. All threads of the
 /// warpgroup call all functions except init(); `barrier` is the number of their named barrier.
@@ -78,7 +86,12 @@ public:
 #pragma unroll
         for (int product = 0; product < products; ++product) {
             if constexpr (Plan::pools) {
-                stages[product].stage(acc[product], Staging::address(shared, product), arguments);
+                stages[product].stage(
+                    acc[product], Staging::address(shared, product), arguments, [&](int window, int channel, int tap) {
+                        int const pixel = tile.m / pixels_per_result + window;
+                        if (4 * pixel >= conv.gemm_m() || channel >= conv.group_k() * (tile.group + 1)) return;
+                        if constexpr (Plan::Pool::writes_taps) store_tap<Plan>(arguments, pixel, channel, tap);
+                    });
             } else {
                 int reached = Atom::column(static_cast<int>(thread), 0);
                 Pixel coord{};

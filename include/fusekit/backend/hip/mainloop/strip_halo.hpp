@@ -102,11 +102,21 @@ private:
                 int const first = round * rows_of_round;
                 if (thread < rows_of_round) ptx::bulk_wait_group_read();
                 ptx::bar_sync(epilogue_barrier + group, Atom::threads);
-                if constexpr (Plan::pools) epilogue.stage(acc, staged, params.bound.epilogue);
-                else
+                if constexpr (Plan::pools) {
+                    epilogue.stage(acc, staged, params.bound.epilogue, [&](int window, int of_y_channel, int tap) {
+                        StripRow const row(strips, of_y.row + static_cast<unsigned>(window / 4 * pooled));
+                        Index<4> const at{{row.image, of_y_channel, row.row / pooled, column / pooled + window % 4}},
+                            &shape = params.y.layout.shape;
+                        if constexpr (Plan::Pool::writes_taps)
+                            if (at[0] < shape[0] && at[1] < shape[1] && row.row < strips.height && at[3] < shape[3])
+                                Plan::Pool::store_tap(detail::get<Plan::Epilogue::size - 1>(params.bound.epilogue), at,
+                                                      tap);
+                    });
+                } else {
                     epilogue.stage(
                         acc, staged - static_cast<std::uint32_t>(first * row_of_y), params.bound.epilogue, 0,
                         [](int) { return Pixel{}; }, BlockRange{first, rows_of_round});
+                }
                 ptx::fence_proxy_async();
                 ptx::bar_sync(epilogue_barrier + group, Atom::threads);
                 if (thread < rows_of_round) {

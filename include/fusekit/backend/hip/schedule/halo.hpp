@@ -69,7 +69,9 @@ struct HaloEntry : TmaEntry<HaloEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return WarpSpecializedEntry::conditions<T>(plan);
+        PlanConditions result = WarpSpecializedEntry::conditions<T>(plan);
+        result.pool = result.pool && !plan.taps;
+        return result;
     }
     template <class Schedule>
     struct CanImplement {
@@ -80,9 +82,10 @@ struct HaloEntry : TmaEntry<HaloEntry> {
             constexpr bool tile = Schedule::pixels == DefaultHalo<T>::pixels;
             static_assert(plan.factors, "Halo: x and weights must both be half, bfloat16, int8, e4m3 or e5m2");
             static_assert(plan.prologue, "Halo: no operator before the Conv: use MatrixGemm");
-            static_assert(plan.pool,
-                          "Halo: a Pool follows 16-bit products and operators that depend on the channel alone: use "
-                          "MatrixGemm");
+            static_assert(
+                plan.pool,
+                "Halo: a Pool, not of MaxWithTaps, follows 16-bit products and operators that depend on the channel "
+                "alone: use WarpSpecialized or MatrixGemm");
             static_assert(plan.totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
             static_assert(tile, "Halo: Pixels must be 232, or 240 for 8 bits");
             return plan.met() && tile;
