@@ -153,9 +153,6 @@ void check_pooled_convs(Device& device) {
                                           {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 9});
         check_pooled_conv<Max, float>(device, layouts, {1, 3, 34, 30}, 70,
                                       {.r = 5, .s = 5, .top = 2, .left = 2, .bottom = 2, .right = 2});
-        check_pooled_channels<fk::Pool<fk::MaxWithTaps, 2, 2>, float>(
-            device, layouts, {2, 6, 4, 12}, 6,
-            {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 6});
     }
 }
 
