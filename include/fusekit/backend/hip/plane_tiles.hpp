@@ -14,7 +14,8 @@ namespace fusekit::hip {
 /// with channels last, pixels of all images. Pixel (p, q) of a part has index p pitch + q; its tap (r, s) reads the
 /// pixel of the tile of x whose index is larger by r pitch + s. The tile of x has the same pitch and the rows that the
 /// windows read. The padding right of a row is also the padding left of the next row, so that a gap is as wide as the
-/// wider of the two. With a Pool, parts have an even number of rows. With 1x1 filters there are no gaps: a plane is
+/// wider of the two. With a Pool, a part has an even number of rows, and rows are an even
+/// number of pixels apart. With 1x1 filters there are no gaps: a plane is
 /// treated as one column. A tile of x has one channel block of GemmK: 64 channels of 16 bits, or 32 channels of float
 /// as three bfloat16 terms.
 template <int Pixels, class T>
@@ -55,6 +56,7 @@ struct PlaneTiles {
         int const seen = y_width + window_columns - 1, pad_right = seen - pad_left - x_width,
                   shared = pad_left < pad_right ? pad_left : pad_right;
         pitch = seen - shared > y_width ? seen - shared : y_width;
+        if (pools) pitch += pitch % 2;
         int most = (Pixels - y_width) / pitch + 1;
         if (pools) most = most > 2 ? most / 2 * 2 : 2;
         int const fewest = divide_up_32(y_height, most);

@@ -64,7 +64,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
         PlanConditions result = MatrixGemmEntry::conditions<T>(plan);
-        result.prologue = !plan.prologue, result.pool = !plan.pools || (sizeof(T) == 2 && !plan.by_pixel);
+        result.prologue = !plan.prologue, result.pool = !plan.pools || (sizeof(T) == 2 && !plan.by_pixel && !plan.taps);
         result.totals = !plan.totals, result.by_pixel = !plan.by_pixel;
         return result;
     }
@@ -87,7 +87,8 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
             static_assert(plan.products, "Planes: Products<float> needs SIMT arithmetic: use Gemm");
             static_assert(plan.prologue, "Planes: no operator before the Conv: use MatrixGemm");
             static_assert(plan.pool,
-                          "Planes: a Pool follows 16-bit products and operators that depend on the channel alone: use "
+                          "Planes: a Pool, not of MaxWithTaps, follows 16-bit products and operators that depend on "
+                          "the channel alone: use "
                           "MatrixGemm");
             static_assert(plan.totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
             static_assert(plan.by_pixel, "Planes: no operator reads or writes another tensor by pixel: use MatrixGemm");
@@ -129,7 +130,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
                 detail::holds(!SplitSchedule<Schedule> || !of.pools, "split-K before a Pool",
                               "use Planes or MatrixGemm"),
                 detail::at_least("R * S, before a Pool", of.pools ? of.taps : 2, 2, fix),
-                detail::at_most("2 Q + S - 1, before a Pool", of.pools ? 2 * of.y[3] + of.filter.size[1] - 1 : 0,
+                detail::at_most("2 Q + S, before a Pool", of.pools ? 2 * of.y[3] + of.filter.size[1] : 0,
                                 Schedule::pixels, fix)))
             return unmet;
         return can_implement<WholeSchedule<Schedule>, T>(of.x, of.y, of.filter, of.planes, of.pools);
