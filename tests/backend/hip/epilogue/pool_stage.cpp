@@ -52,3 +52,23 @@ TEST_CASE("HIP: StripHalo with a pool is exact") {
     check_pooled_channels<Max, fk::half>(scheduled, layouts, {5, 64, 9, 13}, 128,
                                          {.r = 5, .s = 2, .top = 2, .bottom = 1});
 }
+
+TEST_CASE("HIP: the library selects the same schedule for a layer of VGG-16 with its pool as without") {
+    struct Layer {
+        std::int64_t c, hw, k;
+    };
+    auto const address = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
+    for (Layer const& of : {Layer{64, 224, 64}, {128, 112, 128}, {256, 56, 256}, {512, 28, 512}, {512, 14, 512}}) {
+        fk::TensorView<fk::half const> const w(address(1), fk::krsc(of.k, 3, 3, of.c)),
+            x(address(2), fk::nhwc(32, of.hw, of.hw, of.c));
+        auto const predicted = [&](auto const& bound, std::int64_t hw) {
+            return predict_run(fk::hip::Architecture::sm(90), bound, x,
+                               fk::TensorView<fk::half>(address(3), fk::nhwc(32, hw, hw, of.k)));
+        };
+        auto const bare = predicted(fk::Plan<Conv3>::bind({.weights = w}), of.hw),
+                   pooled = predicted(fk::Plan<Conv3, Max>::bind({.weights = w}, {}), of.hw / 2);
+        INFO(of.c << ' ' << of.hw << ' ' << pooled.to_string().c_str());
+        CHECK(pooled.schedule == bare.schedule);
+        CHECK(pooled.seconds < 1.05 * bare.seconds);
+    }
+}
