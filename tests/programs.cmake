@@ -46,7 +46,7 @@ set(table
   "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
   "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
   "backend/hip/copy/(halo_(box|groups)|strip_halo|tiled_halo|tma_.*|transposed_filters)          sm_90a"
-  "backend/hip/epilogue/(gathered_store|nchw_.*|phased_store|plane_group_store|tma_.*)            sm_90a"
+  "backend/hip/epilogue/(gathered_store|halo_pool|nchw_.*|phased_store|plane_group_store|pool_stage|tma_.*)  sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"

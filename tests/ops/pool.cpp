@@ -39,6 +39,10 @@ TEST_CASE("Pool reads the values at its position, in every layout and type") {
         check_pooled_windows(device);
         check_pooled_filters(device);
         check_pooled_convs(device);
+        using Taps = fk::Pool<fk::MaxWithTaps, 2, 2>;
+        for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nhwc"}, PooledLayouts{"nhwc", "nchw*2"}})
+            check_pooled_channels<Taps, fk::half>(device, layouts, {2, 5, 10, 6}, 19,
+                                                  {.r = 3, .s = 1, .top = 1, .bottom = 1});
         check_pool_rules(device);
     }
 }
@@ -49,7 +53,8 @@ static_assert(fk::Plan<Padded>::evaluate(numbers, {}) ==
               fk::literal<fk::nchw(1, 1, 2, 4)>(4 / 9.0f, 14 / 9.0f, 14 / 9.0f, 6 / 9.0f, 4 / 9.0f, 14 / 9.0f,
                                                 14 / 9.0f, 6 / 9.0f));
 static_assert(fk::Plan<Ceil>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(7, 7));
-static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, 2, 2>>);
+static_assert(fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, 2, 2>> &&
+              !fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::MaxWithTaps, fk::filter(2, 2).stride(2)>>);
 
 TEST_CASE("ceil_mode leaves out a window that would begin in the padding after the image") {
     // PyTorch's formula: (5 + 2 - 2 + 1) / 2 + 1 = 4, and window 3 would begin at 5, beyond elements 0 to 4.
@@ -62,6 +67,7 @@ TEST_CASE("ceil_mode leaves out a window that would begin in the padding after t
 TEST_CASE("plans on double pool doubles") {
     fk::host::Device device(2);
     check_pooled_pointwise<MaxPool, double, 4>(device, {"nchw", "nhwc"}, {2, 5, 4, 6});
+    check_pooled_channels<fk::Pool<fk::MaxWithTaps, 2, 2>, double>(device, {"nchw", "nhwc"}, {2, 4, 4, 6}, 6, {});
     check_pooled_conv<AveragePool, double>(device, {"nchw", "nhwc"}, {2, 4, 5, 7}, 6, {.r = 2, .s = 2, .groups = 2});
     check_pooled_pointwise<fk::GlobalAverage, double, 4>(device, {"nhwc", "nchw"}, {2, 5, 3, 7});
     check_pooled_filter<Same, double>(device, {"nchw", "nhwc"}, {2, 5, 4, 7});

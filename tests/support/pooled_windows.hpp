@@ -60,6 +60,39 @@ void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Sha
                                 oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), conv);
 }
 
+/// Runs a plan of a Conv, operators that depend on the channel alone, and a 2 x 2 pool. y is poisoned first.
+template <class Pool, class T, class Head = fk::Conv<fk::dynamic>, class Device>
+void check_pooled_channels(Device& device, PooledLayouts const& layouts, oracle::Shape shape, std::int64_t k,
+                           oracle::Window const& f) {
+    using Plan = fk::Plan<Head, fk::Bias, fk::Activation<fk::Relu>, Pool>;
+    INFO(fk::type_name<Plan>() << ' ' << layouts.x << ' ' << layouts.y << ' ' << shape.n << ' ' << shape.c << ' '
+                               << shape.h << ' ' << shape.w << ' ' << k << ' ' << name_of_types<T>());
+    oracle::Shape const filter{k, shape.c / f.groups, f.r, f.s};
+    Filled<XOf<T>, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -2, 2, 3)),
+        w(device, std::string(layouts.x) == "nchw" ? "nchw" : "nhwc", filter, integers(filter.size(), -1, 1, 4));
+    auto const bias = integers(k, -3, 3, 5);
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(k), bias);
+    auto const before = oracle::bias(oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), bias);
+    auto const expected =
+        oracle::pool(oracle::activation(before, {"relu"}), !std::is_same_v<typename Pool::Reduce, fk::Average>, 2, 2);
+    Placed<Device, 4> y(device, fk::data_type<YOf<T>>, layout_of<4>(layouts.y, expected.shape), 64);
+    auto const conv = [&]() -> typename Head::Args {
+        if constexpr (std::is_same_v<Head, fk::Conv<fk::dynamic>>) return {.weights = w.view(), .filter = filter_of(f)};
+        else return {.weights = w.view()};
+    };
+    Placed<Device, 4> taps(device, fk::DataType::int8, layout_of<4>(layouts.y, expected.shape), 64);
+    auto const of_pool = [&]() -> typename Pool::Args {
+        if constexpr (Pool::writes_taps) return {.taps = taps.template view<fk::int8>()};
+        else return {};
+    };
+    Plan::bind(conv(), {.bias = b.any()}, {}, of_pool())(device, x.view(), y.template view<YOf<T>>());
+    CHECK(difference(expected, y.fetch()) == "");
+    if constexpr (Pool::writes_taps) {
+        oracle::Window const windows{.r = 2, .s = 2, .u = 2, .v = 2};
+        CHECK(difference(oracle::pool_taps(oracle::activation(before, {"relu"}), windows), taps.fetch()) == "");
+    }
+}
+
 /// Windows of a filter, which may overlap, leave gaps and cover padding.
 inline oracle::Window pool_window_of(fk::Filter<2> const& f) {
     return {f.size.h, f.size.w, f.pad_before.h, f.pad_before.w, f.pad_after.h, f.pad_after.w, f.strides.h, f.strides.w};

@@ -47,7 +47,7 @@ struct PoolArgs<Of> {
 /// Windows may overlap or leave gaps; no operator that writes a tensor (Store) or a maximum (Amax) may precede such a
 /// Pool. Pool<Max, filter(3, 3).stride(2), ceil_mode>: P and Q rounded up. Pool<Max, 2, 2>: adjacent windows of 2 x 2
 /// that partition the image; other sizes likewise. Pool<MaxWithTaps, ...> also writes positions of maxima, for
-/// PoolGradient; it is not valid after a Conv.
+/// PoolGradient.
 ///
 /// Pool must be the last operator of its plan, because it changes the shape: x N x K x H x W, y N x K x P x Q, with P
 /// and Q as of a Conv with the same filter. Arguments: none, or `taps` of MaxWithTaps, N x K x P x Q. x must be images
@@ -67,7 +67,7 @@ struct Pool : detail::Pooling, detail::PoolGeometry<Of, Window...> {
     using Windows = detail::PoolGeometry<Of, Window...>;
     using Windows::divides, Windows::geometry, Windows::output;
     static constexpr bool writes_taps = detail::writes_taps<Of>;
-    static constexpr bool fits_tile = divides && geometry.size == PerMode<2>{2, 2} && !writes_taps;
+    static constexpr bool fits_tile = divides && geometry.size == PerMode<2>{2, 2};
     static constexpr auto equation = Of::equation;
     using Reduce = Of;
     using Args = detail::PoolArgs<Of>;

@@ -144,6 +144,12 @@ struct ConvProblem {
         return {static_cast<Int>(n), static_cast<Int>(p) * 2 + m % 4 / 2,
                 static_cast<Int>(window - n * plane - p * q) * 2 + m % 2};
     }
+    /// Pixel with index m among those of even rows, in n, p, q order.
+    FUSEKIT_HD constexpr Pixel pixel_of_even_rows(Int m) const {
+        auto const at = static_cast<Unsigned>(m), q = static_cast<Unsigned>(extent(y, 3));
+        Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) / 2 * q, n = at / plane, p = at % plane / q;
+        return {static_cast<Int>(n), static_cast<Int>(p) * 2, static_cast<Int>(at - n * plane - p * q)};
+    }
 
 protected:
     using Unsigned = std::make_unsigned_t<Int>;

@@ -97,6 +97,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         if (m >= Base::gemm_m()) return {-1, 0, 0};
         return of_batch(Base::pixel_of_windows(m));
     }
+    __device__ Pixel pixel_of_even_rows(int m) const {
+        if (m >= Base::gemm_m() / 2) return {-1, 0, 0};
+        return of_batch(Base::pixel_of_even_rows(m));
+    }
     __device__ std::int64_t output_offset(Pixel const& at) const {
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }

@@ -19,7 +19,8 @@ struct HaloBox {
 /// tile has at most `Pixels` pixels of y. A row has `pitch` pixels: its columns of y plus S - 1. Pixel (p, q) of the
 /// tile of y has index p pitch + q; its tap (r, s) reads the pixel of the tile of x whose index is larger by
 /// r pitch + s, so that the operand of a tap is the tile of x at an offset. Accumulators with q past the end of a row
-/// are not stored. A pixel of x has RowBytes bytes: 64 channels, zeros past x's last channel. A pixel of y has
+/// are not stored. A tile of a plan that pools has an even number of rows and columns, and of pixels from a row to the
+/// next, because S is odd. A pixel of x has RowBytes bytes: 64 channels, zeros past x's last channel. A pixel of y has
 /// ResultBytes bytes.
 template <int Pixels, int RowBytes = 128, int ResultBytes = RowBytes>
 struct HaloShape {
@@ -29,26 +30,29 @@ struct HaloShape {
     bool splits_rows;  ///< true if a row of y has several tiles, which store only their own columns
 
     /// Tile of `the_columns` columns, by default all, of a y of height x width pixels.
-    FUSEKIT_HD constexpr HaloShape(int height, int width, Filter<2> const& filter, int the_columns)
-        : columns(the_columns),
-          pitch(the_columns + filter.size[1] - 1),
+    FUSEKIT_HD constexpr HaloShape(int height, int width, Filter<2> const& filter, int the_columns, bool pools = false)
+        : columns(pools ? divide_up_32(the_columns, 2) * 2 : the_columns),
+          pitch(columns + filter.size[1] - 1),
           rows(Pixels / pitch < height ? Pixels / pitch : height),
           window_rows(filter.size[0]),
           window_columns(filter.size[1]),
-          splits_rows(the_columns < width) {}
+          splits_rows(columns < width) {
+        if (pools) rows = rows > 2 ? rows / 2 * 2 : 2;
+    }
     FUSEKIT_HD constexpr HaloShape(int height, int width, Filter<2> const& filter)
         : HaloShape(height, width, filter, width) {}
 
     /// Returns the shape with the fewest tiles per image, among 8 numbers of tiles per row, from the least on; of equal
     /// ones, the one with whole rows, which are stored at once, or else the one that loads the least of x. Only shapes
     /// with two stages in `bytes` bytes of SMEM are considered, unless there is none.
-    FUSEKIT_H static constexpr HaloShape fewest_tiles(int height, int width, Filter<2> const& filter, int bytes) {
+    FUSEKIT_H static constexpr HaloShape fewest_tiles(int height, int width, Filter<2> const& filter, int bytes,
+                                                      bool pools = false) {
         constexpr int numbers = 8;
-        int const at_least = divide_up_32(width, Pixels - filter.size[1] + 1);
-        HaloShape best(height, width, filter, divide_up_32(width, at_least));
+        int const at_least = divide_up_32(width, Pixels / (pools ? 2 : 1) - filter.size[1] + 1);
+        HaloShape best(height, width, filter, divide_up_32(width, at_least), pools);
         int fewest = 0;  // tiles of `best`; 0 if it is unsuitable
         for (int of_row = at_least; of_row < at_least + numbers; ++of_row) {
-            HaloShape const shape(height, width, filter, divide_up_32(width, of_row));
+            HaloShape const shape(height, width, filter, divide_up_32(width, of_row), pools);
             int const tiles = shape.tiles_of_image(height, width);
             if (2 * shape.stage_bytes() > bytes || !shape.is_storable()) continue;
             bool const loads_less = best.splits_rows && shape.bytes_of_x() < best.bytes_of_x();

@@ -76,10 +76,11 @@ inline constexpr bool stores_by_threads = sizeof(U) == 2 && !reads_in_bulk<Plan,
 
 /// True if WarpSpecialized has code with which threads load an x or w that is misaligned for TMA
 /// (copy/copied_rows.hpp): not with statistics, which the same warps merge, not with Amax, whose maxima occupy the
-/// SMEM, and not for a TransposedConv, whose weights are not contiguous along GemmK.
+/// SMEM, not for a TransposedConv, whose weights are not contiguous along GemmK, and not with a Pool, whose tiles have
+/// every second row.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool copies_rows = sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles &&
-                                    Plan::Epilogue::maxima == 0 && !has_transposed_conv<Plan>;
+                                    Plan::Epilogue::maxima == 0 && !has_transposed_conv<Plan> && !Plan::pools;
 
 /// Kernel argument of a plan with a Conv or Gemm.
 template <class Plan, Element T, detail::OutputElement U = T>
@@ -97,6 +98,7 @@ struct ConvParams {
     static constexpr int phases = count_phases<Plan>();
     /// True if WarpSpecialized computes several groups of channels.
     static constexpr bool may_have_groups = WarpSpecializedEntry::may_have_groups<Plan, T, U>;
+    static constexpr bool pools = Plan::pools;
     std::conditional_t<!by_tma, detail::Nothing, std::conditional_t<(phases > 1), PhaseMaps<phases>, BulkMaps>> maps =
         {};
     std::conditional_t<!reads_in_bulk<Plan, T, U>, detail::Nothing,

@@ -14,8 +14,10 @@ namespace fusekit::hip {
 /// with channels last, pixels of all images. Pixel (p, q) of a part has index p pitch + q; its tap (r, s) reads the
 /// pixel of the tile of x whose index is larger by r pitch + s. The tile of x has the same pitch and the rows that the
 /// windows read. The padding right of a row is also the padding left of the next row, so that a gap is as wide as the
-/// wider of the two. With 1x1 filters there are no gaps: a plane is treated as one column. A tile of x has one channel
-/// block of GemmK: 64 channels of 16 bits, or 32 channels of float as three bfloat16 terms.
+/// wider of the two. With a Pool, a part has an even number of rows, and rows are an even
+/// number of pixels apart. With 1x1 filters there are no gaps: a plane is
+/// treated as one column. A tile of x has one channel block of GemmK: 64 channels of 16 bits, or 32 channels of float
+/// as three bfloat16 terms.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
@@ -34,7 +36,7 @@ struct PlaneTiles {
 
     FUSEKIT_HD constexpr PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
                                     Filter<2> const& filter, Extent number_of_images = 1,
-                                    bool are_channels_last = false)
+                                    bool are_channels_last = false, bool pools = false)
         : y_height(static_cast<int>(height_of_y)),
           y_width(static_cast<int>(width_of_y)),
           x_height(static_cast<int>(height_of_x)),
@@ -54,8 +56,12 @@ struct PlaneTiles {
         int const seen = y_width + window_columns - 1, pad_right = seen - pad_left - x_width,
                   shared = pad_left < pad_right ? pad_left : pad_right;
         pitch = seen - shared > y_width ? seen - shared : y_width;
-        int const most = (Pixels - y_width) / pitch + 1, fewest = divide_up_32(y_height, most);
+        if (pools) pitch += pitch % 2;
+        int most = (Pixels - y_width) / pitch + 1;
+        if (pools) most = most > 2 ? most / 2 * 2 : 2;
+        int const fewest = divide_up_32(y_height, most);
         rows = divide_up_32(y_height, fewest);
+        if (pools) rows = divide_up_32(rows, 2) * 2;
         if (single && fewest > 1) rows = (rows + 7) / 8 * 8;
         of_image = divide_up_32(y_height, rows);
     }

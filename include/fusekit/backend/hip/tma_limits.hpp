@@ -96,6 +96,16 @@ FUSEKIT_H constexpr Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped 
     return unmet;
 }
 
+/// Returns the first limit of TMA's im2col mode that the loads of a plan with a 2 x 2 pool exceed. A map of the windows
+/// of even rows has twice the stride; the windows of odd rows are stride_h taps below them.
+FUSEKIT_H constexpr Unmet unmet_by_pool(Filter<2> const& filter, bool grouped) {
+    std::int64_t const below = (std::int64_t{filter.size[0]} - 1) * filter.dilations[0] + filter.strides[0];
+    return first_unmet(
+        unmet_by_im2col(filter, grouped),
+        at_most("stride_h, before a Pool", filter.strides[0], max_im2col_stride / 2, "use MatrixGemm"),
+        at_most("(R - 1) * dilation_h + stride_h, before a Pool", below, grouped ? 31 : 255, "use MatrixGemm"));
+}
+
 /// Returns an unmet condition if the channels of a pixel of y are not a multiple of 16 bytes: TMA stores write
 /// multiples of 16 bytes, and on an H100 a store overwrote up to 15 bytes after the last channel.
 template <class U>

@@ -236,8 +236,21 @@ private:
                         total = Reduce::combine(total, load(result_of(work, row + i, panel) + j * lanes));
                     store(&y(at.n, own.k0 + j * lanes, at.p / 2, at.q / 2), y.layout.stride[1], own.used[j],
                           Reduce::finish(total, 4));
+                    if constexpr (Pool::writes_taps) write_taps(work, row, panel, j);
                 }
             }
+    }
+
+    /// Writes the taps of the maxima of a window's channels: those of vector j of a panel.
+    void write_taps(Item const& work, std::int64_t row, std::int64_t panel, int j) const {
+        Panel const& own = states[work.group * panels + panel];
+        Pixel const& at = work.rows[row].at;
+        for (int lane = 0; lane < own.used[j]; ++lane) {
+            detail::TappedMaximum<float> maximum;
+            for (int i = 0; i < 4; ++i) maximum.add(result_of(work, row + i, panel)[j * lanes + lane], i);
+            Pool::store_tap(detail::get<Epilogue::size - 1>(args),
+                            {{at.n, own.k0 + j * lanes + lane, at.p / 2, at.q / 2}}, maximum.tap);
+        }
     }
 };
 

@@ -78,6 +78,21 @@ struct TappedMaximum {
     }
 };
 
+/// Reduction of a window's values, which add() takes in row-major order with their taps: total by Reduce or, of
+/// MaxWithTaps, the maximum and its tap.
+template <class Reduce, class V = float>
+struct WindowTotal {
+    V value = Reduce::template neutral<V>();
+
+    FUSEKIT_HD constexpr void add(V x, int) { value = Reduce::combine(value, x); }
+    FUSEKIT_HD constexpr V finish(std::int64_t count) const { return Reduce::finish(value, count); }
+};
+template <class Reduce, class V>
+    requires writes_taps<Reduce>
+struct WindowTotal<Reduce, V> : TappedMaximum<V> {
+    FUSEKIT_HD constexpr V finish(std::int64_t) const { return this->value; }
+};
+
 }  // namespace detail
 
 }  // namespace fusekit

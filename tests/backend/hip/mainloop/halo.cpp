@@ -170,6 +170,13 @@ TEST_CASE("HIP: Halo splits rows of y if an image then has fewer tiles") {
             CHECK(bytes.is_storable());
             CHECK(bytes.box_of_y().rows * bytes.box_of_y().pitch <= 240);
         }
+    // tiles of whole windows of a pool
+    for (int width : {2, 12, 56, 112, 224, 230, 1000}) {
+        auto const pooled = HaloShape<232>::fewest_tiles(width, width, fk::filter(3, 3), 150 * 1024, true);
+        CHECK((pooled.rows % 2 == 0 && pooled.columns % 2 == 0 && pooled.pitch % 2 == 0));
+        CHECK(pooled.rows * pooled.pitch <= 232);
+        CHECK(pooled.tiles_of_row(width) * pooled.columns >= width);
+    }
     HaloShape<232> const split = of(224, 224, fk::filter(3, 3));
     CHECK((split.box_of_y().pitch == 56 && split.box_of_y().rows == 1 && split.box_step() == 58 * 128));
     fk::hip::TiledHalo const tiles(split, 96, {{3, 130, 224, 224}}, 150 * 1024, 8);

@@ -21,7 +21,8 @@ constexpr PlanConditions with = test::conditions<HaloEntry, T, Ops...>;
 
 static_assert(with<fk::half, Conv, fk::ChannelStatistics>.met() && with<fk::int8, Conv, fk::Bias>.met());
 static_assert(!with<float, Conv>.factors && !with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
-static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+static_assert(with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::Residual, fk::Pool<fk::Max, 2, 2>>.pool &&
               !with<fk::int8, Conv, fk::ChannelStatistics>.totals);
 static_assert(test::compiles<HaloEntry, Halo<>, fk::half, Conv>() &&
               test::compiles<HaloEntry, Halo<240>, fk::e4m3, Conv>());
@@ -71,15 +72,25 @@ TEST_CASE("HIP: Halo refuses the first condition that a problem does not meet, w
     CHECK(of(planes) == "y's channel stride = 3025 is not 1: pass y channels-last, or use Planes");
 }
 
+TEST_CASE("HIP: Halo refuses a pool after a filter with an even number of columns") {
+    ConvCase pooled = problem(2, 64, 56, 64, 3);
+    pooled.pools = true;
+    CHECK(of(pooled).empty());
+    pooled.filter = fk::filter(3, 2);
+    CHECK(of(pooled) == "S is even, before a Pool: use WarpSpecialized");
+}
+
 TEST_CASE("HIP: Halo refuses groups whose channels do not fit a tile, of 8 bits and with statistics") {
     ConvCase grouped = problem(2, 232, 14, 232, 3);
     grouped.in_bulk = false, grouped.product.groups = 4;
     CHECK(of(grouped).empty());
     CHECK(sentence(HaloEntry::can_implement<Halo<>, fk::int8, fk::int8>(grouped)) ==
-          "groups of 8-bit elements or with statistics: use Grouped or NativeGemm");
+          "groups of 8-bit elements, with statistics or a Pool: use Grouped or NativeGemm");
     grouped.totals = true;
-    CHECK(of(grouped) == "groups of 8-bit elements or with statistics: use Grouped or NativeGemm");
-    grouped.totals = false, grouped.maxima = true;
+    CHECK(of(grouped) == "groups of 8-bit elements, with statistics or a Pool: use Grouped or NativeGemm");
+    grouped.totals = false, grouped.pools = true;
+    CHECK(of(grouped) == "groups of 8-bit elements, with statistics or a Pool: use Grouped or NativeGemm");
+    grouped.pools = false, grouped.maxima = true;
     CHECK(of(grouped) == "an Amax of groups of channels that are no multiple of 8: use Grouped or NativeGemm");
     grouped.maxima = false, grouped.x[1] = 248;
     CHECK(of(grouped) ==

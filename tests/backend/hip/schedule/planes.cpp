@@ -26,7 +26,10 @@ static_assert(with<fk::half, Conv, fk::Bias>.met() && with<float, Conv, fk::Bias
               !with<fk::int8, Conv>.factors);
 static_assert(!with<float, fk::Conv<fk::filter(1, 1), fk::Products<float>>>.products);
 static_assert(!with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
-static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+static_assert(with<fk::half, Conv, fk::Bias, fk::Pool<fk::Max, 2, 2>>.met() &&
+              !with<float, Conv, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::Store, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::Pool<fk::MaxWithTaps, 2, 2>>.pool &&
               !with<fk::half, Conv, fk::ChannelStatistics>.totals);
 static_assert(!with<fk::half, Conv, fk::Residual>.by_pixel);
 static_assert(test::compiles<PlanesEntry, Planes<56, 4>, float, Conv>());
@@ -63,6 +66,14 @@ TEST_CASE("HIP: Planes refuses the first condition that a problem does not meet,
     ConvCase tall = problem(1, 64, 240, 64, 1);
     tall.filter = fk::filter(9, 1), tall.taps = 9;
     CHECK(of(tall) == "stages of x in shared memory = 0 is below 1: use MatrixGemm");
+    ConvCase pooled = problem(2, 64, 56, 64, 3);
+    pooled.pools = true;
+    CHECK(of(pooled).empty());
+    CHECK(of<Split<Planes<>, 2>>(pooled) == "split-K before a Pool: use Planes or MatrixGemm");
+    pooled = problem(2, 64, 120, 64, 3), pooled.pools = true;
+    CHECK(of(pooled) == "2 Q + S, before a Pool = 243 exceeds 240: use MatrixGemm");
+    pooled = problem(2, 64, 14, 64, 1), pooled.pools = true;
+    CHECK(of(pooled) == "R * S, before a Pool = 1 is below 2: use MatrixGemm");
 }
 
 TEST_CASE("HIP: Planes' time grows with the batch, and is infinite where it is never the fastest") {

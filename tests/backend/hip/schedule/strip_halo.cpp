@@ -24,7 +24,8 @@ static_assert(with<fk::half, Three, fk::Bias>.met() && !with<float, Three>.facto
 static_assert(!with<fk::half, fk::Activation<fk::Relu>, Three>.prologue);
 static_assert(!with<fk::half, Three, fk::ChannelStatistics>.totals);
 static_assert(has_kernel<Three, fk::Bias, fk::Activation<fk::Relu>> && has_kernel<fk::Conv<fk::dynamic>>);
-static_assert(has_kernel<Three, fk::BatchNormInference<fk::Spatial>>);
+static_assert(has_kernel<Three, fk::BatchNormInference<fk::Spatial>> && has_kernel<Three, fk::Pool<fk::Max, 2, 2>>);
+static_assert(!has_kernel<Three, fk::Store, fk::Pool<fk::Max, 2, 2>>);
 static_assert(has_kernel<fk::TransposedConv<fk::filter(3, 3).pad(1)>>);
 static_assert(!has_kernel<Three, fk::Residual> && !has_kernel<Three, fk::BatchNormInference<fk::PerActivation>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(1, 1)>> && !has_kernel<fk::Conv<fk::filter(3, 3).stride(2)>>);
@@ -75,6 +76,11 @@ TEST_CASE("HIP: StripHalo refuses the first condition that a problem does not me
     CHECK(unmet(rows) ==
           "rows of y in all images, with R - 1 between them = 1610612736 exceeds 1073741824: use "
           "WarpSpecialized");
+    ConvCase pooled = test::problem(32, 128, 28, 128, 3);
+    pooled.pools = true;
+    CHECK(unmet(pooled).empty());
+    pooled.filter = fk::filter(2, 3).pad(1);
+    CHECK(unmet(pooled) == "R is even, before a Pool: use WarpSpecialized");
     ConvCase groups = test::problem(32, 128, 28, 128, 3);
     groups.product.groups = 2;
     CHECK(unmet(groups) == "groups = 2 is not 1: use WarpSpecialized");

@@ -24,12 +24,17 @@ constexpr PlanConditions with = test::conditions<WarpSpecializedEntry, T, Ops...
 static_assert(with<fk::half, fk::Gemm>.met() && with<fk::int8, Conv>.met() && with<fk::e5m2, Conv>.met());
 static_assert(!with<float, Conv>.factors && !with<fk::half, fk::Conv<fk::filter(1, 1), fk::Weights<fk::int8>>>.factors);
 static_assert(!with<fk::half, fk::Activation<fk::Relu>, Conv>.prologue);
-static_assert(!with<fk::half, Conv, fk::Pool<fk::Max, 2, 2>>.pool);
+static_assert(with<fk::half, Conv, fk::Bias, fk::Pool<fk::Max, 2, 2>>.met());
+static_assert(!with<fk::half, Conv, fk::Residual, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::half, Conv, fk::Amax, fk::Pool<fk::Max, 2, 2>>.pool &&
+              !with<fk::int8, Conv, fk::Pool<fk::Max, 2, 2>>.pool);
 static_assert(with<fk::half, Conv, fk::ChannelStatistics>.totals &&
               !with<fk::int8, Conv, fk::ChannelStatistics>.totals);
 static_assert(test::compiles<WarpSpecializedEntry, Wide, fk::half, Conv>());
 static_assert(WarpSpecializedEntry::has_kernel<fk::Plan<Conv>, fk::half, fk::half>);
-static_assert(!WarpSpecializedEntry::has_kernel<fk::Plan<Conv, fk::Pool<fk::Max, 2, 2>>, fk::half, fk::half>);
+static_assert(WarpSpecializedEntry::has_kernel<fk::Plan<Conv, fk::Pool<fk::Max, 2, 2>>, fk::half, fk::half>);
+static_assert(
+    !WarpSpecializedEntry::has_kernel<fk::Plan<Conv, fk::Store, fk::Pool<fk::Max, 2, 2>>, fk::half, fk::half>);
 
 template <class T, class U, class... Ops>
 std::string of_plan() {
@@ -63,6 +68,18 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does 
     CHECK(of(phased).empty());
     CHECK(sentence(WarpSpecializedEntry::can_implement<Split<WarpSpecialized<64, 64, 2>>, fk::half, fk::half>(
               phased)) == "a TransposedConv with a stride has phases: use WarpSpecialized without Split");
+
+    ConvCase pooled = problem(2, 64, 14, 64, 3);
+    pooled.pools = true;
+    CHECK(of(pooled).empty());
+    CHECK(test::time_of<WarpSpecializedEntry, Wide>(pooled).is_finite());
+    CHECK(sentence(WarpSpecializedEntry::can_implement<Split<WarpSpecialized<64, 64, 2>>, fk::half, fk::half>(
+              pooled)) == "a Pool's windows have pixels of several CTAs: use WarpSpecialized without Split");
+    pooled.filter = fk::filter(3, 3).pad(1).stride(5, 1);
+    CHECK(of(pooled) == "stride_h, before a Pool = 5 exceeds 4: use MatrixGemm");
+    CHECK_FALSE(test::time_of<WarpSpecializedEntry, Wide>(pooled).is_finite());
+    pooled.filter = fk::filter(3, 1).pad(127, 0).dilation(127, 1).stride(3, 1);
+    CHECK(of(pooled) == "(R - 1) * dilation_h + stride_h, before a Pool = 257 exceeds 255: use MatrixGemm");
 }
 
 TEST_CASE("HIP: WarpSpecialized's time grows with the batch, and has its tile's numbers") {

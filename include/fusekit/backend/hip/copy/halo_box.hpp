@@ -16,7 +16,7 @@ namespace fusekit::hip {
 
 /// Enumeration of the output tiles of HaloGemm: a tile is `shape.rows` whole rows of one image of y. The tiles of x
 /// that they read, halo included, are loaded through a ring of `stages` SMEM stages.
-template <class Shape>
+template <class Shape, bool pools = false>
 struct HaloTiles {
     Shape shape;
     unsigned of_image, all;
@@ -24,7 +24,8 @@ struct HaloTiles {
 
     template <class Problem>
     __device__ HaloTiles(Problem const& conv, int halo_bytes, int max_stages)
-        : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
+        : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter),
+                conv.extent(conv.y, 3), pools),
           of_image(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows))),
           all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
           stages(shape.stages(halo_bytes, max_stages)) {}

@@ -18,6 +18,9 @@ namespace fusekit::hip {
 struct HaloTile {
     int n, row, column, rows, columns;
 
+    /// Tile of whole rows.
+    __device__ HaloTile(int image, int first_row, int the_rows, int width)
+        : n(image), row(first_row), column(0), rows(the_rows), columns(width) {}
     /// Tile number `tile` of y's extents in `conv`.
     template <class Problem>
     __device__ HaloTile(TiledHalo const& tiles, Problem const& conv, unsigned tile) {

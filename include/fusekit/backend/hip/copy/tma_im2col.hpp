@@ -15,7 +15,7 @@ namespace fusekit::hip {
 /// TMA zero-fills filters past the last.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
-    static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
+    static constexpr int tile_m = TileM, row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
     static constexpr ptx::Major major = filters_major;
     static constexpr int rows_of_filters =
         major == ptx::Major::mn ? static_cast<int>(detail::divide_up(TileN, 64)) * 64 : TileN;
@@ -58,13 +58,15 @@ struct LoadedOperands {
 };
 
 /// Issues, in one thread, the TMA loads of `operands` of the output tile at `tile` into the pipeline's stages: of all
-/// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds.
+/// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds. Of a plan
+/// that pools, the first half of a tile has pixels of even rows, the second half the pixels below them (RowsInHalves).
 template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
                                   State& state, LoadedOperands operands, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
-    Pixel const first = conv.pixel(tile.m);
+    constexpr bool pools = std::remove_cvref_t<Params>::pools;
+    Pixel const first = pools ? conv.pixel_of_even_rows(tile.m / 2) : conv.pixel(tile.m);
     // A box of K-major filters has the same number of rows for all tiles, except those that w_last loads.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
                    in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
@@ -89,23 +91,28 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         auto const full = pipeline.producer_acquire(state, bytes);
         auto const column = static_cast<unsigned>(s * filter.dilations[1]),
                    row = static_cast<unsigned>(r * filter.dilations[0]);
+        auto const load_windows = [&](std::uint32_t to, unsigned at_row) {
+            if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+                if (mode == 2) {
+                    bool const is_mode = channels % detail::whole_block != 0;
+                    ptx::tma_load_im2col(
+                        to, &params.maps.x, full,
+                        {c + (is_mode ? 0 : tile.group * channels), w, h, first.n, is_mode ? tile.group : 0}, column,
+                        at_row);
+                    return;
+                }
+            }
+            ptx::tma_load_im2col(to, &params.maps.x, full, {c, w, h, first.n}, column, at_row);
+        };
         if (operands.x) {
             auto const to = ptx::shared_address(stage.x);
-            if (mode == 0) {
+            if (!pools && mode == 0) {
                 ptx::tma_load(to, &params.maps.x, full, {c, tile.m});
             } else {
-                bool loaded = false;
-                if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
-                    loaded = mode == 2;
-                    if (loaded) {
-                        bool const is_mode = channels % detail::whole_block != 0;
-                        ptx::tma_load_im2col(
-                            to, &params.maps.x, full,
-                            {c + (is_mode ? 0 : tile.group * channels), w, h, first.n, is_mode ? tile.group : 0},
-                            column, row);
-                    }
-                }
-                if (!loaded) ptx::tma_load_im2col(to, &params.maps.x, full, {c, w, h, first.n}, column, row);
+                load_windows(to, row);
+                if constexpr (pools)
+                    load_windows(to + Stage::tile_m / 2 * Stage::row_bytes,
+                                 row + static_cast<unsigned>(filter.strides[0]));
             }
         }
         if (operands.w) {

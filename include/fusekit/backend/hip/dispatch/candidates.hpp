@@ -37,27 +37,27 @@ struct MatrixCandidates {
     FUSEKIT_H static constexpr auto bulk_operands() {
         if constexpr (bulk)
             return JoinedList<WarpSpecializedTable<NvidiaTuning, T>,
-                              ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>(),
+                              ListIf<can_split<Plan, T> && sizeof(T) == 2 && !has_phases<Plan>() && !Plan::pools,
                                      List<DefaultBulkSplit<NvidiaTuning>>>,
                               ListIf<HaloEntry::has_kernel<Plan, T, U>, List<DefaultHalo<T>>>,
                               ListIf<StemEntry::has_kernel<Plan, T, U>, List<DefaultStem>>>{};
         else return List<>{};
     }
-    using Bulk =
-        JoinedList<decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
-                   ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
-                   ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
-                          List<Split<DefaultGatheredPlanes>>>,
-                   ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
-                   ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
-                   ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
-                   ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
-                   ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
-                   ListIf<orders == Orders::any && TmaPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTmaPlanes>>,
-                   ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>,
-                   ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
+    using Bulk = JoinedList<
+        decltype(bulk_operands<WarpSpecializedEntry::has_kernel<Plan, T, U>>()),
+        ListIf<in_planes, PlanesTable<NvidiaTuning, T>>,
+        ListIf<in_planes && can_split<Plan, T> && sizeof(T) == 2 && !Plan::pools, PlanesSplitTable<NvidiaTuning, T>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U>, List<DefaultGatheredPlanes>>,
+        ListIf<in_planes && GatheredPlanesEntry::has_kernel<Plan, T, U> && can_split<Plan, T>,
+               List<Split<DefaultGatheredPlanes>>>,
+        ListIf<GroupedEntry::has_kernel<Plan, T, U>, List<DefaultGrouped>>,
+        ListIf<GemvEntry::has_kernel<Plan, T, U>, List<DefaultGemv>>,
+        ListIf<TallGemmEntry::has_kernel<Plan, T, U>, List<DefaultTallGemm>>,
+        ListIf<PhasedHaloEntry::has_kernel<Plan, T, U>, List<DefaultPhasedHalo>>,
+        ListIf<orders == Orders::any && TallPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTallPlanes>>,
+        ListIf<orders == Orders::any && TmaPlanesEntry::has_kernel<Plan, T, U>, List<DefaultTmaPlanes>>,
+        ListIf<Col2imEntry::has_kernel<Plan, T, U>, List<DefaultCol2im>>,
+        ListIf<StripHaloEntry::has_kernel<Plan, T, U>, List<DefaultStripHalo>>>;
     using Register = decltype(register_operands<MatrixGemmEntry::has_kernel<Plan, T>>());
 };
 

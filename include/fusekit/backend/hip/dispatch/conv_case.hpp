@@ -192,6 +192,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes,
                     .totals = Plan::totals_tiles,
+                    .pools = Plan::pools,
                     .maxima = Plan::Epilogue::maxima > 0,
                     .reads_image = Plan::Epilogue::reads_image,
                     .transposed = has_transposed_conv<Plan>,
@@ -235,7 +236,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
             result.aligned_rows = detail::has_aligned_rows(x);
         }
         if constexpr (PlanesEntry::has_kernel<Plan, T, U> || TmaPlanesEntry::has_kernel<Plan, T, U>)
-            result.planes = detail::planes_order(x, y, result.filter);
+            result.planes = detail::planes_order<T, Plan::pools>(x, y, result.filter);
     }
     return result;
 }

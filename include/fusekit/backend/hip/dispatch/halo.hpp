@@ -15,7 +15,7 @@ struct Launcher<HaloEntry> {
                                                                   ConvOperands<Plan, T, U> const& operands, int,
                                                                   Unmet& unmet) {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
-        Index<4> const of_y = params.y.layout.shape;
+        Index<4> const& of_y = operands.output;
         auto const height = static_cast<int>(of_y[2]), width = static_cast<int>(of_y[3]);
         constexpr bool keeps_rows =
             sizeof(T) == 1 || Plan::totals_tiles || Plan::Epilogue::maxima > 0 || Plan::Epilogue::reads_image;
@@ -24,6 +24,7 @@ struct Launcher<HaloEntry> {
         Filter<2> const filter = window_filter(operands.filter);
         // groups are computed in whole rows
         Shape const shape = groups.count > 1 ? Shape(height, width, filter)
+                            : Plan::pools    ? Shape::fewest_tiles(height, width, filter, Schedule::halo_bytes, true)
                                              : Shape::of(height, width, filter, Schedule::halo_bytes, keeps_rows);
         Extent const channels = params.x.layout.shape[1];
         bool const tiled =

@@ -46,10 +46,11 @@ FUSEKIT_H constexpr bool has_dense_pixels(Layout<4> const& layout, bool single) 
 }
 
 /// Memory order that x and y have in common, for a Planes schedule; PlanesOrder::none if it is neither NCHW nor NHWC.
-template <class T>
+/// With a Pool threads store single elements, so that y may have any strides.
+template <class T, bool pools = false>
 FUSEKIT_H constexpr PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y,
                                              Filter<2> const& filter) {
-    if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
+    if (has_dense_planes(x) && (has_dense_planes(y) || (pools && y.layout.stride[1] != 1))) return PlanesOrder::planes;
     bool const single = is_single_pixels(filter);
     if (std::is_same_v<T, float> && has_dense_pixels(x.layout, single) && has_dense_pixels(y.layout, single) &&
         !unmet_by_tma(x.layout, x.data, sizeof(T)))

@@ -117,12 +117,13 @@ struct Launcher<PlanesEntry> {
                                                                   Unmet& unmet) {
         using Schedule = WholeSchedule<Given>;
         using Params = ConvParams<Plan, T, T>;
-        Index<4> const &x = operands.x.layout.shape, &y = operands.y.layout.shape;
+        Index<4> const &x = operands.x.layout.shape, &y = operands.output;
         bool const channels_last =
-            planes_order<T>(operands.x, operands.y, operands.filter) == PlanesOrder::channels_last;
-        PlanesLaunch<Params> with{kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>(),
-                                  PlanesEntry::count_tiles<Schedule, T>(x, y, operands.filter, channels_last),
-                                  channels_last, nullptr};
+            planes_order<T, Plan::pools>(operands.x, operands.y, operands.filter) == PlanesOrder::channels_last;
+        PlanesLaunch<Params> with{
+            kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>(),
+            PlanesEntry::count_tiles<Schedule, T>(x, y, operands.filter, channels_last, Plan::pools), channels_last,
+            nullptr};
         if constexpr (std::is_same_v<T, float>)
             with.encode_x = [](Params& params) {
                 auto const tiles = PlanesEntry::tiles_of<Schedule, T>(params.x.layout.shape, params.y.layout.shape,

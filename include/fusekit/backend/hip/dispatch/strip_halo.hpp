@@ -20,7 +20,8 @@ struct Launcher<StripHaloEntry> {
                    w = is_transposed ? transposed(stored, 0, 1) : stored;
         unmet = first_unmet(unmet_by_code(gpu, kernel), unmet_by_layouts<T const, T const, U>(params.x, w, params.y));
         if (unmet) return {};
-        Index<4> const of_y = params.y.layout.shape;
+        Index<4> const& of_y = operands.output;
+        constexpr int pooled = Plan::pools ? 2 : 1;
         HaloStripShape const shape = HaloStripShape::of(window_filter(operands.filter), of_y[1]);
         HaloStrips& strips = params.halo_strips;
         strips.set(shape, params.x.layout.shape[1], of_y);
@@ -30,7 +31,7 @@ struct Launcher<StripHaloEntry> {
             return encode_image_rows(params.maps.x, params.x, strips.pitch, 1, {}) &&
                    encode_filters(params.maps.w, w, HaloStripShape::channels, static_cast<std::uint32_t>(filters),
                                   false) &&
-                   encode_image_rows(params.maps.y, params.y, HaloStripShape::columns, 1, {});
+                   encode_image_rows(params.maps.y, params.y, HaloStripShape::columns / pooled, 1, {});
         });
         if (!encoded) return {};
         params.maps.in_use = true;

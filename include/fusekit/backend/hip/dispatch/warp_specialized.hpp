@@ -40,6 +40,21 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, Sch
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
 
+/// Returns an unmet condition if threads cannot store a pool's taps by the number of their pixel.
+template <class Plan>
+FUSEKIT_H Unmet unmet_by_tap_stores([[maybe_unused]] typename Plan::Epilogue::Args const& arguments) {
+    if constexpr (Plan::pools)
+        if constexpr (Plan::Pool::writes_taps) {
+            Layout<4> const& taps = get<Plan::Epilogue::size - 1>(arguments).taps.layout;
+            return first_unmet(equal("the channel stride of the taps", taps.stride[1], 1, "pass them channels-last"),
+                               holds(pixel_stride(taps) > 0,
+                                     "no single stride leads from each pixel of the taps to the "
+                                     "next",
+                                     "pass them dense"));
+        }
+    return {};
+}
+
 /// Returns the launch of an sm_90a kernel. Empty, with `unmet` as the first unmet condition, if the program, the GPU or
 /// an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
@@ -50,7 +65,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     constexpr bool is_transposed = has_transposed_conv<Plan>;
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
-    auto const filter = window_filter(operands.filter);
+    Filter<2> const filter = window_filter(operands.filter);
     int groups = 1;
     if constexpr (ConvParams<Plan, T, U>::may_have_groups) groups = operands.filter.group_count;
     Unmet const by_stores = unmet_by_tile_stores(params.y, false);
@@ -70,21 +85,27 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
                         holds(!schedule.splits || launches_clusters(gpu),
                               "this program has code for GPUs without clusters", "compile for sm_90a alone"),
                         by_loads, stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
-                        params.maps.copies_x() ? Unmet{} : unmet_by_im2col(filter, groups > 1),
-                        unmet_by_read(operands, unmet_by_pixels));
+                        params.maps.copies_x() ? Unmet{}
+                        : Plan::pools          ? unmet_by_pool(filter, groups > 1)
+                                               : unmet_by_im2col(filter, groups > 1),
+                        unmet_by_read(operands, unmet_by_pixels), unmet_by_tap_stores<Plan>(params.bound.epilogue));
     if (unmet) return {};
-    Index<4> const of_y = params.y.layout.shape;
+    Index<4> const& of_y = operands.output;
     std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3];
     // statistics read all rows of a tile, which are zero past y's last pixel
     int const loaded = Plan::totals_tiles || pixels >= schedule.m ? schedule.m : static_cast<int>(pixels);
+    // with a Pool a box of x has the windows of even rows of pixels, or those below them: half a tile
+    constexpr int boxes = Plan::pools ? 2 : 1, pixels_of_result = Plan::pools ? 4 : 1;
     bool const encoded = encode_maps(gpu, unmet, [&] {
-        return encode(params.maps, params.x, w, params.y, filter, schedule.n, is_transposed, loaded,
-                      schedule.splits ? 8 : schedule.m, groups) &&
+        Filter<2> const of_box = filter.stride(boxes * filter.strides[0], filter.strides[1]);
+        return encode(params.maps, params.x, w, params.y, of_box, schedule.n, is_transposed, loaded / boxes,
+                      schedule.splits ? 8 : schedule.m / pixels_of_result, groups) &&
                encode_read(params, [&](TensorMap& map, auto const& z) {
                    return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
                });
     });
     if (!encoded) return {};
+    params.maps.rows_of_x *= boxes;
     std::int64_t const columns = groups * divide_up(of_y[1] / groups, schedule.n),
                        tiles = divide_up(pixels, schedule.m) * columns;
     if constexpr (can_split<Plan, T>)
@@ -147,7 +168,7 @@ struct Launcher<WarpSpecializedEntry> {
                                                                   ConvOperands<Plan, T, U> const& operands, int split_k,
                                                                   Unmet& unmet) {
         constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Schedule>();
-        if constexpr (has_phases<Plan>() && SplitSchedule<Schedule>) {
+        if constexpr ((has_phases<Plan>() || Plan::pools) && SplitSchedule<Schedule>) {
             return {};  // an unmet condition of can_implement()
         } else {
             auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();

@@ -14,7 +14,6 @@ namespace fusekit::hip {
 template <class Plan, class Atom, bool contiguous_channels>
 class PoolStore {
     using Epilogue = typename Plan::Epilogue;
-    using Reduce = typename Plan::Pool::Reduce;
     using Tile = OutputTile<Plan, Atom::tile_m, Atom::tile_n>;
     using Transpose = TransposeTile<Atom, false>;
     static constexpr int rows = Transpose::rows, columns = Transpose::columns;
@@ -38,14 +37,17 @@ public:
                 if (first.n < 0 || n >= coord.count_n) continue;
                 auto const state = tile.state(n);
                 std::int64_t const k = std::int64_t{coord.first_k} + n;
-                float total = Reduce::template neutral<float>();
+                detail::WindowTotal<typename Plan::Pool::Reduce> total;
 #pragma unroll
                 for (int pixel = 0; pixel < 4; ++pixel) {
                     ThreadCoord const at({first.n, k, first.p + pixel / 2, first.q + pixel % 2});
                     float const sum = buffer.at(row, window, static_cast<unsigned>(pixel));
-                    total = Reduce::combine(total, Epilogue::apply(sum, at, state, params.bound.epilogue));
+                    total.add(Epilogue::apply(sum, at, state, params.bound.epilogue), pixel);
                 }
-                params.y(first.n, k, first.p / 2, first.q / 2) = Y(Reduce::finish(total, 4));
+                params.y(first.n, k, first.p / 2, first.q / 2) = Y(total.finish(4));
+                if constexpr (Plan::Pool::writes_taps)
+                    Plan::Pool::store_tap(detail::get<Epilogue::size - 1>(params.bound.epilogue),
+                                          {{first.n, k, first.p / 2, first.q / 2}}, total.tap);
             }
         });
     }

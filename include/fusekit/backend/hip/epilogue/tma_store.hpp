@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/epilogue/tma_stage.hpp"
+#include "fusekit/backend/hip/epilogue/pool_stage.hpp"
 #include "fusekit/backend/hip/epilogue/tma_staging.hpp"
 #include "fusekit/backend/hip/phase_maps.hpp"
 #include "fusekit/backend/hip/statistics/total_channels.hpp"
@@ -13,19 +13,28 @@
 
 namespace fusekit::hip {
 
+/// Stores the tap of a maximum to the taps of a plan's pool, at pixel number `pixel` of all images. Precondition:
+/// unmet_by_tap_stores() finds nothing.
+template <class Plan>
+__device__ void store_tap(typename Plan::Epilogue::Args const& arguments, int pixel, int channel, int tap) {
+    auto const& taps = detail::get<Plan::Epilogue::size - 1>(arguments).taps;
+    taps.data[pixel * detail::step_of_pixels(taps.layout) + channel].value = static_cast<std::int8_t>(tap);
+}
+
 /// Epilogue and store of an output tile by a warpgroup that has `products` accumulator tiles of 64 channels x Atom::n
 /// pixels each: applies the epilogue in registers, stages the results in SMEM and TMA-stores them. All threads of the
 /// warpgroup call all functions except init(); `barrier` is the number of their named barrier.
 template <class Plan, class Atom, class T, class U, int products>
 class TmaStore {
-    using Stage = TmaStage<Plan, Atom, T, U>;
+    using Stage = typename StageOf<Plan, Atom, T, U, RowsInHalves>::Type;
+    static constexpr int pixels_per_result = Plan::pools ? 4 : 1;
     static constexpr bool loads = reads_in_bulk<Plan, T, U>;
     using Staging = TmaStaging<loads, Atom::threads>;
     using Accumulators = typename Atom::Accumulators[products];
 
 public:
     struct Shared {
-        alignas(1024) unsigned char staged[products][Stage::bytes];
+        alignas(1024) unsigned char staged[products][(Stage::bytes + 1023) / 1024 * 1024];
         std::uint64_t read_full;
     };
 
@@ -72,21 +81,30 @@ public:
                           Blocks const& blocks = {}) {
         Staging::acquire(shared, thread, barrier, parity);
         parity ^= 1;
-        int const remaining = conv.gemm_m() - tile.m;
+        [[maybe_unused]] int const remaining = conv.gemm_m() - tile.m;
+        auto const& arguments = params.bound.epilogue;
 #pragma unroll
         for (int product = 0; product < products; ++product) {
-            int reached = Atom::column(static_cast<int>(thread), 0);
-            Pixel coord{};
-            if constexpr (Stage::reads_coord) coord = conv.pixel(tile.m + reached);
-            auto const& arguments = params.bound.epilogue;
-            stages[product].stage(
-                acc[product], Staging::address(shared, product), arguments, remaining,
-                [&](int pixel) {
-                    if (pixel >= remaining) return Pixel{-1, 0, 0};
-                    if constexpr (Stage::reads_coord) coord = conv.next(coord, pixel - reached), reached = pixel;
-                    return coord;
-                },
-                blocks);
+            if constexpr (Plan::pools) {
+                stages[product].stage(
+                    acc[product], Staging::address(shared, product), arguments, [&](int window, int channel, int tap) {
+                        int const pixel = tile.m / pixels_per_result + window;
+                        if (4 * pixel >= conv.gemm_m() || channel >= conv.group_k() * (tile.group + 1)) return;
+                        if constexpr (Plan::Pool::writes_taps) store_tap<Plan>(arguments, pixel, channel, tap);
+                    });
+            } else {
+                int reached = Atom::column(static_cast<int>(thread), 0);
+                Pixel coord{};
+                if constexpr (Stage::reads_coord) coord = conv.pixel(tile.m + reached);
+                stages[product].stage(
+                    acc[product], Staging::address(shared, product), arguments, remaining,
+                    [&](int pixel) {
+                        if (pixel >= remaining) return Pixel{-1, 0, 0};
+                        if constexpr (Stage::reads_coord) coord = conv.next(coord, pixel - reached), reached = pixel;
+                        return coord;
+                    },
+                    blocks);
+            }
         }
         Staging::publish(barrier);
     }
@@ -95,10 +113,11 @@ public:
     __device__ void send(Params const& params, Problem const& conv, Tile const& tile) const {
         if constexpr (stores_by_threads<Plan, T, U>) {
             if (!params.maps.stores_y) {
-                int const pixels = conv.gemm_m() - tile.m, channels = conv.group_k() * (tile.group + 1) - tile.n;
+                int const pixels = (conv.gemm_m() - tile.m) / pixels_per_result,
+                          channels = conv.group_k() * (tile.group + 1) - tile.n;
                 for (int product = 0; product < products; ++product)
-                    store_by_threads(shared.staged[product], params.y, tile.m, tile.n + product * Atom::m, pixels,
-                                     channels - product * Atom::m);
+                    store_by_threads(shared.staged[product], params.y, tile.m / pixels_per_result,
+                                     tile.n + product * Atom::m, pixels, channels - product * Atom::m);
                 return;
             }
         }
@@ -111,7 +130,8 @@ public:
                                       {tile.n + product * Atom::m, at.q, at.p, at.n});
         } else {
             for (int product = 0; product < products; ++product)
-                send_box(params, conv, tile, Staging::address(shared, product), tile.n + product * Atom::m, tile.m);
+                send_box(params, conv, tile, Staging::address(shared, product), tile.n + product * Atom::m,
+                         tile.m / pixels_per_result);
         }
         ptx::bulk_commit_group();
     }
@@ -180,7 +200,7 @@ private:
     __device__ void store_by_threads(unsigned char const* staged, TensorView<U> const& y, int m, int n, int pixels,
                                      int channels) const {
         using Words = Packet<std::uint32_t, 2>;
-        channels = (min)(channels, Atom::m), pixels = (min)(pixels, Atom::n);
+        channels = (min)(channels, Atom::m), pixels = (min)(pixels, Atom::n / pixels_per_result);
         Extent const step = detail::step_of_pixels(y.layout);
         auto* to = reinterpret_cast<std::uint16_t*>(y.data) + m * step + n;
         auto const bits = reinterpret_cast<std::uintptr_t>(to) | static_cast<std::uintptr_t>(2 * step);

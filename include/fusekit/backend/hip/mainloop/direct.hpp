@@ -70,10 +70,12 @@ public:
         if constexpr (!Plan::pools) {
             to = U(value({n, p, q}));
         } else {
-            using Reduce = typename Plan::Pool::Reduce;
-            float total = Reduce::template neutral<float>();
-            for (int i = 0; i < 4; ++i) total = Reduce::combine(total, value({n, 2 * p + i / 2, 2 * q + i % 2}));
-            to = U(Reduce::finish(total, 4));
+            detail::WindowTotal<typename Plan::Pool::Reduce> total;
+            for (int i = 0; i < 4; ++i) total.add(value({n, 2 * p + i / 2, 2 * q + i % 2}), i);
+            to = U(total.finish(4));
+            if constexpr (Plan::Pool::writes_taps)
+                Plan::Pool::store_tap(detail::get<Epilogue::size - 1>(params.bound.epilogue), {{n, channel, p, q}},
+                                      total.tap);
         }
     }
 

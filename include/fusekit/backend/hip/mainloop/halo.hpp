@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/copy/halo_box.hpp"
+#include "fusekit/backend/hip/epilogue/halo_pool.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/halo_taps.hpp"
@@ -31,13 +32,13 @@ class HaloGemm : public TmaKernel {
     using Atom = ProductOf<pixels>;
     using Taps = mma::HaloTaps<Atom, ProductOf<pixels / 2>>;
     using Shape = HaloShape<pixels, row_bytes, result_bytes>;
-    using Tiles = HaloTiles<Shape>;
+    using Tiles = HaloTiles<Shape, Plan::pools>;
     /// True if the kernel computes convolutions of several groups of channels.
     static constexpr bool grouped = HaloEntry::may_have_groups<Plan, T, U>;
     using Group = HaloGroup<grouped>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
-    using Results = TmaStage<Plan, Atom, T, U>;
+    using Results = typename HaloResultsOf<Plan, Atom, T, U>::Type;
     /// True if a thread needs a mask of its pixels in bounds of y: for statistics, or for an Amax in an epilogue that
     /// does not compute coordinates.
     static constexpr bool needs_pixel_mask =
@@ -137,62 +138,72 @@ private:
             // the MMAs of all the warpgroup's threads have read the halo
             ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             int const n = tiles.image(tile.number), first = tiles.first_row(tile.number);
-            if constexpr (reads_in_bulk<Plan, T, U>) {
-                if (thread == 0) {
-                    auto const full =
-                        shared.read_full.producer_expect_tx(group, static_cast<unsigned>(tiles.shape.bytes_of_y()));
-                    if constexpr (grouped) {
-                        if (channels.exists())
-                            ptx::tma_load(halo, &params.read.map, full,
-                                          {channels.at_k[0], 0, first, n, channels.at_k[1]});
-                        else ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
-                    } else {
-                        ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
-                    }
-                }
-                shared.read_full.consumer_wait(group, i / consumers % 2);
-            }
             int const remaining = conv.extent(conv.y, 2) - first,
                       rows = remaining < tiles.shape.rows ? remaining : tiles.shape.rows;
-            [[maybe_unused]] std::uint64_t const of_y = in_rows & own.mask_below(rows * tiles.shape.pitch);
-            epilogue.stage(acc[0], halo, params.bound.epilogue, 0, [&](int pixel) {
-                if constexpr (!Results::reads_coord) return Pixel{ThreadPixels<Atom>::has(of_y, pixel) ? n : -1, 0, 0};
-                int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
-                bool const inside = p < rows && q < conv.extent(conv.y, 3);
-                return Pixel{inside ? n : -1, first + p, q};
-            });
-            ptx::fence_proxy_async();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);
-            if constexpr (grouped) {
-                if (channels.exists() && conv.group_k() % HaloGroups::packet != 0) {
-                    store_group(channels, conv, params.y.data, halo_bytes(shared, tiles, state), n, first, rows,
-                                tiles.shape.pitch, thread);
-                    ptx::bar_sync(epilogue_barrier + group, Atom::threads);
-                    if (thread == 0) shared.pipeline.consumer_release(state.stage);
-                    continue;
-                }
-            }
-            auto const send = [&] {
-                if (thread != 0) return;
-                if constexpr (grouped) {
-                    if (channels.exists())
-                        ptx::tma_store(&params.maps.y, halo, {channels.at_k[0], 0, first, n, channels.at_k[1]});
-                    else ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
-                } else {
-                    ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
-                }
-                ptx::bulk_commit_group();
-            };
-            if constexpr (Plan::totals_tiles) {
-                if (!is_last) send();
-                totals.add(acc, of_y, thread);
-                if (is_last) {
-                    Totals::before_put(shared.totals);
-                    totals.put(Totals::view(params), channels.block + group * gridDim.x, 0, thread);
-                    send();  // the TMA store overlaps the merge of the statistics
-                }
+            if constexpr (Plan::pools) {
+                auto* const staged = reinterpret_cast<float*>(halo_bytes(shared, tiles, state));
+                epilogue.stage(acc[0], staged, params.bound.epilogue);
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                epilogue.store(staged, tiles.shape.pitch, {n, first, rows, conv.extent(conv.y, 3)}, params.y);
+                ptx::fence_proxy_async();  // TMA loads to the stage follow
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             } else {
-                send();
+                if constexpr (reads_in_bulk<Plan, T, U>) {
+                    if (thread == 0) {
+                        auto const full =
+                            shared.read_full.producer_expect_tx(group, static_cast<unsigned>(tiles.shape.bytes_of_y()));
+                        if constexpr (grouped) {
+                            if (channels.exists())
+                                ptx::tma_load(halo, &params.read.map, full,
+                                              {channels.at_k[0], 0, first, n, channels.at_k[1]});
+                            else ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
+                        } else {
+                            ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
+                        }
+                    }
+                    shared.read_full.consumer_wait(group, i / consumers % 2);
+                }
+                [[maybe_unused]] std::uint64_t const of_y = in_rows & own.mask_below(rows * tiles.shape.pitch);
+                epilogue.stage(acc[0], halo, params.bound.epilogue, 0, [&](int pixel) {
+                    if constexpr (!Results::reads_coord)
+                        return Pixel{ThreadPixels<Atom>::has(of_y, pixel) ? n : -1, 0, 0};
+                    int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
+                    bool const inside = p < rows && q < conv.extent(conv.y, 3);
+                    return Pixel{inside ? n : -1, first + p, q};
+                });
+                ptx::fence_proxy_async();
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                if constexpr (grouped) {
+                    if (channels.exists() && conv.group_k() % HaloGroups::packet != 0) {
+                        store_group(channels, conv, params.y.data, halo_bytes(shared, tiles, state), n, first, rows,
+                                    tiles.shape.pitch, thread);
+                        ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                        if (thread == 0) shared.pipeline.consumer_release(state.stage);
+                        continue;
+                    }
+                }
+                auto const send = [&] {
+                    if (thread != 0) return;
+                    if constexpr (grouped) {
+                        if (channels.exists())
+                            ptx::tma_store(&params.maps.y, halo, {channels.at_k[0], 0, first, n, channels.at_k[1]});
+                        else ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                    } else {
+                        ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                    }
+                    ptx::bulk_commit_group();
+                };
+                if constexpr (Plan::totals_tiles) {
+                    if (!is_last) send();
+                    totals.add(acc, of_y, thread);
+                    if (is_last) {
+                        Totals::before_put(shared.totals);
+                        totals.put(Totals::view(params), channels.block + group * gridDim.x, 0, thread);
+                        send();  // the TMA store overlaps the merge of the statistics
+                    }
+                } else {
+                    send();
+                }
             }
             if (thread == 0) {
                 ptx::bulk_wait_group_read();

@@ -4,8 +4,8 @@
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/copy/plane_pipeline.hpp"
 #include "fusekit/backend/hip/copy/tma_filters.hpp"
+#include "fusekit/backend/hip/epilogue/nchw_pool_store.hpp"
 #include "fusekit/backend/hip/epilogue/nchw_split_store.hpp"
-#include "fusekit/backend/hip/epilogue/nchw_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/gemm.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -34,7 +34,7 @@ class PlanesGemm : public TmaKernel {
     using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;
     using Stages = PlaneStages<T, Grid, parts, Schedule::x_bytes(sizeof(T)), consumers>;
     using Filters = PlaneFilters<Grid>;
-    using Writer = NchwStore<Plan, Atom, T, parts, products>;
+    using Writer = typename NchwStoreOf<Plan, Atom, T, parts, products>::Type;
     using Merge = NchwSplitStore<Plan, Grid, Atom, T, parts, products, consumers>;
     using Accumulators = typename Atom::Accumulators[parts * products];
     using State = typename Stages::State;
@@ -43,6 +43,7 @@ class PlanesGemm : public TmaKernel {
                               loading_barrier = consumer_barrier + 1;
     using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
     using Roles = WarpRoles<consumers, RegisterBudget<48, 208, 2, consumers>, 2>;
+    static constexpr bool splits = can_split<Plan, T> && !Plan::pools;
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -63,7 +64,8 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0]);
+        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0],
+                          false, Plan::pools);
         unsigned const sharers = sharers_of(params), first_tile = block / sharers, rank = block % sharers;
         Grid const grid(conv, tiles, rank, sharers);
         Roles const roles(thread);
@@ -74,7 +76,7 @@ public:
             if (sharers > 1) attend_merge();
         } else {
             compute(params, conv, shared, tiles, grid, thread % 128, roles.group, first_tile, sharers);
-            if constexpr (can_split<Plan, T>)
+            if constexpr (splits)
                 if (sharers > 1)
                     Merge::store(params, tiles, grid, merged(shared), first_tile, rank, thread, ConsumerBarrier());
         }
@@ -83,7 +85,7 @@ public:
 private:
     /// Number of CTAs that reduce one output tile (split-K); 1 without split-K.
     __device__ static unsigned sharers_of(Params const& params) {
-        if constexpr (can_split<Plan, T>) return params.split_k.count;
+        if constexpr (splits) return params.split_k.count;
         else return 1;
     }
     /// Returns the SMEM where the CTA's accumulators are stored for split-K after the k-loop: the memory of the stages

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/copy/strip_halo.hpp"
-#include "fusekit/backend/hip/epilogue/tma_stage.hpp"
+#include "fusekit/backend/hip/epilogue/pool_stage.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -16,17 +16,18 @@ namespace fusekit::hip {
 /// tap. Eight pixels of a row are a core matrix of wgmma's operand, and the core matrices are a row of the tile of x
 /// apart: all taps read it at an offset, and no accumulator is wasted between rows. Two cooperative warpgroups have 64
 /// channels x 256 pixels each. The second one begins some k-tiles later, so that its MMAs run during the epilogue of
-/// the first.
+/// the first. With a Pool the rows of a tile's windows are two consecutive core matrices.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class StripHaloGemm : public TmaKernel {
-    static constexpr int consumers = 2, x_stages = 2, rounds = 2;
+    static constexpr int consumers = 2, x_stages = 2, rounds = Plan::pools ? 1 : 2;
+    static constexpr int pooled = Plan::pools ? 2 : 1;  ///< rows, and columns, of pixels that are one of y
     static constexpr bool mn_major = has_transposed_conv<Plan>;
     using Atom = Wgmma<T, HaloStripShape::pixels, mn_major ? ptx::Major::mn : ptx::Major::k>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
-    using Results = TmaStage<Plan, Atom, T, U>;
-    static constexpr int rows_of_round = HaloStripShape::rows / rounds,
-                         row_of_y = HaloStripShape::columns * Results::row_bytes;
+    using Results = typename StageOf<Plan, Atom, T, U, AlternatingRows>::Type;
+    static constexpr int rows_of_round = HaloStripShape::rows / pooled / rounds,
+                         row_of_y = HaloStripShape::columns / pooled * Results::row_bytes;
     static constexpr unsigned round_bytes = static_cast<unsigned>(rows_of_round * row_of_y);
     static_assert(Atom::row_bytes == HaloStripShape::row_bytes && Results::row_bytes == HaloStripShape::row_bytes);
 
@@ -101,16 +102,29 @@ private:
                 int const first = round * rows_of_round;
                 if (thread < rows_of_round) ptx::bulk_wait_group_read();
                 ptx::bar_sync(epilogue_barrier + group, Atom::threads);
-                epilogue.stage(
-                    acc, staged - static_cast<std::uint32_t>(first * row_of_y), params.bound.epilogue, 0,
-                    [](int) { return Pixel{}; }, BlockRange{first, rows_of_round});
+                if constexpr (Plan::pools) {
+                    epilogue.stage(acc, staged, params.bound.epilogue, [&](int window, int of_y_channel, int tap) {
+                        StripRow const row(strips, of_y.row + static_cast<unsigned>(window / 4 * pooled));
+                        Index<4> const at{{row.image, of_y_channel, row.row / pooled, column / pooled + window % 4}},
+                            &shape = params.y.layout.shape;
+                        if constexpr (Plan::Pool::writes_taps)
+                            if (at[0] < shape[0] && at[1] < shape[1] && row.row < strips.height && at[3] < shape[3])
+                                Plan::Pool::store_tap(detail::get<Plan::Epilogue::size - 1>(params.bound.epilogue), at,
+                                                      tap);
+                    });
+                } else {
+                    epilogue.stage(
+                        acc, staged - static_cast<std::uint32_t>(first * row_of_y), params.bound.epilogue, 0,
+                        [](int) { return Pixel{}; }, BlockRange{first, rows_of_round});
+                }
                 ptx::fence_proxy_async();
                 ptx::bar_sync(epilogue_barrier + group, Atom::threads);
                 if (thread < rows_of_round) {
-                    StripRow const row(strips, of_y.row + static_cast<unsigned>(first) + thread);
+                    StripRow const row(
+                        strips, of_y.row + static_cast<unsigned>(pooled) * (static_cast<unsigned>(first) + thread));
                     if (row.row < strips.height)
                         ptx::tma_store(&params.maps.y, staged + thread * row_of_y,
-                                       {channel, column, row.row, row.image});
+                                       {channel, column / pooled, row.row / pooled, row.image});
                     ptx::bulk_commit_group();
                 }
             }

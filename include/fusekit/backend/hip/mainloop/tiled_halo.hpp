@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/copy/tiled_halo.hpp"
+#include "fusekit/backend/hip/epilogue/halo_pool.hpp"
 #include "fusekit/backend/hip/epilogue/tma_stage.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/halo_taps.hpp"
@@ -30,7 +31,7 @@ class TiledHaloGemm : public TmaKernel {
     using Taps = mma::HaloTaps<Atom, ProductOf<pixels / 2>>;
     using Totals = GridTotals<Plan>;
     using Roles = WarpRoles<consumers, typename Totals::template Registers<consumers>>;
-    using Results = TmaStage<Plan, Atom, T, U>;
+    using Results = typename HaloResultsOf<Plan, Atom, T, U>::Type;
     /// Ring of the filters of one tap and 64 channels of x; if all fit, they stay, and only its first barrier is used.
     using FilterPipeline = TmaPipeline<max_taps, 1>;
     /// True if a thread needs a mask of its pixels in bounds of y: for statistics, or for an Amax in an epilogue that
@@ -112,47 +113,57 @@ private:
             // the MMAs of all the warpgroup's threads have read the halo
             ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             HaloTile const of_y(tiles, conv, tile.number);
-            if constexpr (reads_in_bulk<Plan, T, U>) {
-                if (thread == 0) {
-                    auto const full =
-                        shared.read_full.producer_expect_tx(group, static_cast<unsigned>(bytes_of_boxes(tiles, of_y)));
-                    for_each_box(tiles, of_y, halo, [&](std::uint32_t to, int row) {
-                        ptx::tma_load(to, &params.read.map, full, {first_channel, of_y.column, row, of_y.n});
-                    });
-                }
-                shared.read_full.consumer_wait(group, i / consumers % 2);
-            }
-            [[maybe_unused]] std::uint64_t in_bounds = in_rows;
-            if constexpr (needs_pixel_mask) {
-                if (of_y.columns < tiles.columns) in_bounds = own.in_rows(tiles, of_y.columns);
-                in_bounds &= own.mask_below(of_y.rows * tiles.pitch);
-            }
-            epilogue.stage(acc[0], halo, params.bound.epilogue, 0, [&](int pixel) {
-                if constexpr (!Results::reads_coord)
-                    return Pixel{ThreadPixels<Atom>::has(in_bounds, pixel) ? of_y.n : -1, 0, 0};
-                int const p = pixel / tiles.pitch, q = pixel % tiles.pitch;
-                bool const inside = p < of_y.rows && q < of_y.columns;
-                return Pixel{inside ? of_y.n : -1, of_y.row + p, of_y.column + q};
-            });
-            ptx::fence_proxy_async();
-            ptx::bar_sync(epilogue_barrier + group, Atom::threads);
-            auto const send = [&] {
-                if (thread != 0) return;
-                for_each_box(tiles, of_y, halo, [&](std::uint32_t from, int row) {
-                    ptx::tma_store(&params.maps.y, from, {first_channel, of_y.column, row, of_y.n});
-                });
-                ptx::bulk_commit_group();
-            };
-            if constexpr (Plan::totals_tiles) {
-                if (!is_last) send();
-                totals.add(acc, in_bounds, thread);
-                if (is_last) {
-                    Totals::before_put(shared.totals);
-                    totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
-                    send();  // the TMA store overlaps the merge of the statistics
-                }
+            if constexpr (Plan::pools) {
+                auto* const staged =
+                    reinterpret_cast<float*>(shared.halos + static_cast<int>(state.stage) * tiles.stage_bytes);
+                epilogue.stage(acc[0], staged, params.bound.epilogue);
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                epilogue.store(staged, tiles.pitch, of_y, params.y);
+                ptx::fence_proxy_async();  // TMA loads to the stage follow
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             } else {
-                send();
+                if constexpr (reads_in_bulk<Plan, T, U>) {
+                    if (thread == 0) {
+                        auto const full = shared.read_full.producer_expect_tx(
+                            group, static_cast<unsigned>(bytes_of_boxes(tiles, of_y)));
+                        for_each_box(tiles, of_y, halo, [&](std::uint32_t to, int row) {
+                            ptx::tma_load(to, &params.read.map, full, {first_channel, of_y.column, row, of_y.n});
+                        });
+                    }
+                    shared.read_full.consumer_wait(group, i / consumers % 2);
+                }
+                [[maybe_unused]] std::uint64_t in_bounds = in_rows;
+                if constexpr (needs_pixel_mask) {
+                    if (of_y.columns < tiles.columns) in_bounds = own.in_rows(tiles, of_y.columns);
+                    in_bounds &= own.mask_below(of_y.rows * tiles.pitch);
+                }
+                epilogue.stage(acc[0], halo, params.bound.epilogue, 0, [&](int pixel) {
+                    if constexpr (!Results::reads_coord)
+                        return Pixel{ThreadPixels<Atom>::has(in_bounds, pixel) ? of_y.n : -1, 0, 0};
+                    int const p = pixel / tiles.pitch, q = pixel % tiles.pitch;
+                    bool const inside = p < of_y.rows && q < of_y.columns;
+                    return Pixel{inside ? of_y.n : -1, of_y.row + p, of_y.column + q};
+                });
+                ptx::fence_proxy_async();
+                ptx::bar_sync(epilogue_barrier + group, Atom::threads);
+                auto const send = [&] {
+                    if (thread != 0) return;
+                    for_each_box(tiles, of_y, halo, [&](std::uint32_t from, int row) {
+                        ptx::tma_store(&params.maps.y, from, {first_channel, of_y.column, row, of_y.n});
+                    });
+                    ptx::bulk_commit_group();
+                };
+                if constexpr (Plan::totals_tiles) {
+                    if (!is_last) send();
+                    totals.add(acc, in_bounds, thread);
+                    if (is_last) {
+                        Totals::before_put(shared.totals);
+                        totals.put(Totals::view(params), block + group * gridDim.x, 0, thread);
+                        send();  // the TMA store overlaps the merge of the statistics
+                    }
+                } else {
+                    send();
+                }
             }
             if (thread == 0) {
                 ptx::bulk_wait_group_read();

@@ -50,6 +50,7 @@ struct ConvCase {
     bool on_matrix_units;  ///< true if the GPU has sm_90a's tensor cores and the program has code for them
     std::size_t workspace_bytes;
     bool totals = false;  ///< true if the plan has statistics of each channel of y
+    bool pools = false;  ///< true if the plan ends with a 2 x 2 pool
     bool maxima = false;  ///< true if the epilogue has an Amax
     bool reads_image = false;  ///< true if the epilogue reads a tensor of y's shape
     bool transposed = false;

@@ -69,7 +69,9 @@ struct HaloEntry : TmaEntry<HaloEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return WarpSpecializedEntry::conditions<T>(plan);
+        PlanConditions result = WarpSpecializedEntry::conditions<T>(plan);
+        result.pool = result.pool && !plan.taps;
+        return result;
     }
     template <class Schedule>
     struct CanImplement {
@@ -80,7 +82,10 @@ struct HaloEntry : TmaEntry<HaloEntry> {
             constexpr bool tile = Schedule::pixels == DefaultHalo<T>::pixels;
             static_assert(plan.factors, "Halo: x and weights must both be half, bfloat16, int8, e4m3 or e5m2");
             static_assert(plan.prologue, "Halo: no operator before the Conv: use MatrixGemm");
-            static_assert(plan.pool, "Halo: no Pool in the plan: use MatrixGemm");
+            static_assert(
+                plan.pool,
+                "Halo: a Pool, not of MaxWithTaps, follows 16-bit products and operators that depend on the channel "
+                "alone: use WarpSpecialized or MatrixGemm");
             static_assert(plan.totals, "Halo of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
             static_assert(tile, "Halo: Pixels must be 232, or 240 for 8 bits");
             return plan.met() && tile;
@@ -100,7 +105,7 @@ struct HaloEntry : TmaEntry<HaloEntry> {
     /// True if a plan's convolution may have several groups of channels, which Halo computes for 16-bit elements.
     template <class Plan, class T, class U>
     static constexpr bool may_have_groups =
-        Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles;
+        Plan::Head::may_be_grouped && sizeof(T) == 2 && sizeof(U) == 2 && !Plan::totals_tiles && !Plan::pools;
 
 private:
     // Templates that cost() calls precede it: clang would not have instantiated them when it evaluates cost() in a
@@ -109,6 +114,9 @@ private:
     FUSEKIT_H static constexpr detail::HaloShapeOf<Schedule, T, U> shape_of(ConvCase const& of) {
         auto const height = static_cast<int>(of.y[2]), width = static_cast<int>(of.y[3]);
         if (of.product.groups > 1) return {height, width, of.filter};  // groups are computed in whole rows
+        if (of.pools)
+            return detail::HaloShapeOf<Schedule, T, U>::fewest_tiles(height, width, of.filter, Schedule::halo_bytes,
+                                                                     true);
         return detail::HaloShapeOf<Schedule, T, U>::of(height, width, of.filter, Schedule::halo_bytes, keeps_rows(of));
     }
     template <class T>
@@ -133,8 +141,8 @@ private:
         std::int64_t const groups = of.product.groups, c = of.x[1] / groups, k = of.y[1] / groups;
         char const* const fix = "use Grouped or NativeGemm";
         return detail::first_unmet(
-            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals, "groups of 8-bit elements or with statistics",
-                          fix),
+            detail::holds(sizeof(T) == 2 && sizeof(U) == 2 && !of.totals && !of.pools,
+                          "groups of 8-bit elements, with statistics or a Pool", fix),
             detail::at_least("C / groups", c, 4, fix), detail::at_least("K / groups", k, 4, fix),
             detail::at_most("channels of x from a multiple of 8 to a group's last", span_of(c), Schedule::channels,
                             fix),
@@ -155,12 +163,13 @@ public:
         bool const grouped = of.product.groups > 1;
         if (Unmet const unmet = detail::unmet_by_channel_strides(of)) return unmet;
         if (Unmet const unmet = detail::unmet_by_steps(filter)) return unmet;
-        Unmet const unmet =
-            detail::first_unmet(grouped ? unmet_by_groups<Schedule, T, U>(of) : unmet_by_channels<Schedule>(of),
-                                detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1],
-                                                Schedule::max_taps, "use WarpSpecialized"),
-                                detail::at_most("Q + S - 1", grouped ? of.y[3] + filter.size[1] - 1 : 1,
-                                                Schedule::pixels, "use WarpSpecialized"));
+        Unmet const unmet = detail::first_unmet(
+            grouped ? unmet_by_groups<Schedule, T, U>(of) : unmet_by_channels<Schedule>(of),
+            detail::at_most("R * S", std::int64_t{filter.size[0]} * filter.size[1], Schedule::max_taps,
+                            "use WarpSpecialized"),
+            detail::holds(!of.pools || filter.size[1] % 2 == 1, "S is even, before a Pool", "use WarpSpecialized"),
+            detail::at_most("Q + S - 1", grouped ? of.y[3] + filter.size[1] - 1 : 1, Schedule::pixels,
+                            "use WarpSpecialized"));
         if (unmet) return unmet;
         auto const shape = shape_of<Schedule, T, U>(of);
         return detail::first_unmet(

@@ -18,6 +18,7 @@ struct PlanTraits {
     bool same_weights = false;  ///< true if the weights have x's element type
     bool products_of_float = false;  ///< true if the Conv or Gemm has Products<float>, which requests SIMT arithmetic
     bool prologue = false, pools = false;
+    bool taps = false;  ///< true if the pool also writes where each maximum is
     bool totals = false;  ///< true if ChannelStatistics follow a Conv or Gemm
     bool by_pixel = false;  ///< true if an operator reads or writes a tensor of y's shape other than y
     int total_bytes = 0;  ///< for a reduction: bytes of the sums that are kept for one channel or pixel
@@ -32,6 +33,7 @@ FUSEKIT_H consteval PlanTraits traits_of() {
         traits.same_weights = std::is_same_v<T, typename Plan::Head::template WeightElement<T>>;
         traits.products_of_float = std::is_same_v<FloatFactor<Plan>, float>;
         traits.prologue = Plan::has_prologue, traits.pools = Plan::pools, traits.totals = Plan::totals_tiles;
+        if constexpr (Plan::pools) traits.taps = Plan::Pool::writes_taps;
         traits.by_pixel = Plan::Epilogue::located || Plan::Epilogue::per_pixel || Plan::Epilogue::stores;
     }
     if constexpr (Plan::head_kind == detail::HeadKind::reduction)

@@ -64,15 +64,15 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
         PlanConditions result = MatrixGemmEntry::conditions<T>(plan);
-        result.prologue = !plan.prologue, result.pool = !plan.pools;
+        result.prologue = !plan.prologue, result.pool = !plan.pools || (sizeof(T) == 2 && !plan.by_pixel && !plan.taps);
         result.totals = !plan.totals, result.by_pixel = !plan.by_pixel;
         return result;
     }
-    /// conditions() of the schedules that compute planes of 16 bits alone.
+    /// conditions() of the schedules that compute planes of 16 bits alone, without a Pool.
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions_of_16_bits(PlanTraits const& plan) {
         PlanConditions result = conditions<T>(plan);
-        result.factors = result.factors && detail::is_16_bits<T>;
+        result.factors = result.factors && detail::is_16_bits<T>, result.pool = !plan.pools;
         return result;
     }
     template <class Schedule>
@@ -86,7 +86,10 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
             static_assert(plan.factors, "Planes: x and weights must both be half, bfloat16 or float");
             static_assert(plan.products, "Planes: Products<float> needs SIMT arithmetic: use Gemm");
             static_assert(plan.prologue, "Planes: no operator before the Conv: use MatrixGemm");
-            static_assert(plan.pool, "Planes: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.pool,
+                          "Planes: a Pool, not of MaxWithTaps, follows 16-bit products and operators that depend on "
+                          "the channel alone: use "
+                          "MatrixGemm");
             static_assert(plan.totals, "Planes: no ChannelStatistics in the plan: use MatrixGemm");
             static_assert(plan.by_pixel, "Planes: no operator reads or writes another tensor by pixel: use MatrixGemm");
             static_assert(tile, "Planes: Pixels must be 240, 64 or 56");
@@ -116,16 +119,25 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
 
     template <class Schedule, class T>
     FUSEKIT_H static constexpr PlaneTiles<Schedule::pixels, T> tiles_of(Index<4> const& x, Index<4> const& y,
-                                                                        Filter<2> const& filter, bool channels_last) {
-        return {y[2], y[3], x[2], x[3], filter, y[0], channels_last};
+                                                                        Filter<2> const& filter, bool channels_last,
+                                                                        bool pools = false) {
+        return {y[2], y[3], x[2], x[3], filter, y[0], channels_last, pools};
     }
     template <class Schedule, class T, class U = T>
     FUSEKIT_H static constexpr Unmet can_implement(ConvCase const& of) {
-        return can_implement<WholeSchedule<Schedule>, T>(of.x, of.y, of.filter, of.planes);
+        char const* const fix = "use MatrixGemm";
+        if (Unmet const unmet = detail::first_unmet(
+                detail::holds(!SplitSchedule<Schedule> || !of.pools, "split-K before a Pool",
+                              "use Planes or MatrixGemm"),
+                detail::at_least("R * S, before a Pool", of.pools ? of.taps : 2, 2, fix),
+                detail::at_most("2 Q + S, before a Pool", of.pools ? 2 * of.y[3] + of.filter.size[1] : 0,
+                                Schedule::pixels, fix)))
+            return unmet;
+        return can_implement<WholeSchedule<Schedule>, T>(of.x, of.y, of.filter, of.planes, of.pools);
     }
     template <class Schedule, class T>
     FUSEKIT_H static constexpr Unmet can_implement(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                                   detail::PlanesOrder order) {
+                                                   detail::PlanesOrder order, bool pools = false) {
         bool const channels_last = order == detail::PlanesOrder::channels_last,
                    single = detail::is_single_pixels(filter);
         if (Unmet const unmet = detail::first_unmet(
@@ -144,7 +156,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
         if (channels_last)
             if (Unmet const unmet = detail::at_most("pixels of y", y[0] * y[2] * y[3], 1 << 30, "use MatrixGemm"))
                 return unmet;
-        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
+        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last, pools);
         int const stages = tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1);
         return detail::first_unmet(
             detail::at_least("stages of x in shared memory", stages < 0 ? 0 : stages, 1, "use MatrixGemm"),
@@ -154,8 +166,8 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     /// Number of tiles of y: sets of Parts parts (of at most `Pixels` pixels each) times blocks of channels of y.
     template <class Schedule, class T>
     FUSEKIT_H static constexpr std::int64_t count_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                                        bool channels_last) {
-        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last);
+                                                        bool channels_last, bool pools = false) {
+        auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last, pools);
         return detail::divide_up(std::int64_t{tiles.images} * tiles.of_image, Schedule::parts) *
                detail::divide_up(y[1], Schedule::channels(sizeof(T)));
     }
@@ -176,6 +188,7 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
         auto const time = [&](PlanesProduct const& part, int processors, Costs const& costs) {
             return estimate(planes_workload(part, processors), costs, of.product.bytes, table, rates);
         };
+        if (schedule.splits && of.pools) return {};
         if (!schedule.splits) {
             Costs const &pixels = channels_last ? table.float_pixels
                                   : floats      ? table.float_planes
@@ -199,13 +212,13 @@ private:
     FUSEKIT_H static constexpr PlanesProduct product_with(ConvCase const& of) {
         if (can_implement<Schedule, T>(of)) return {};
         bool const channels_last = of.planes == detail::PlanesOrder::channels_last;
-        auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last);
+        auto const tiles = tiles_of<Schedule, T>(of.x, of.y, of.filter, channels_last, of.pools);
         constexpr bool floats = std::is_same_v<T, float>;
         // Tiles of several parts that are not whole images are excluded: transposing x for them is slow.
         if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
         int columns = Schedule::parts * Schedule::pixels;
         if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();
-        return {.tiles = count_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last),
+        return {.tiles = count_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last, of.pools),
                 .channel_blocks = detail::divide_up(of.x[1], tiles.channels),
                 .taps = of.taps,
                 .channels = Schedule::channels(sizeof(T)),

@@ -50,7 +50,7 @@ struct StemEntry : TmaEntry<StemEntry> {
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
         PlanConditions result = WarpSpecializedEntry::conditions<T>(plan);
         result.factors = result.factors && sizeof(T) == 2;
-        result.totals = !plan.totals;
+        result.totals = !plan.totals, result.pool = !plan.pools;
         return result;
     }
     template <class Schedule>

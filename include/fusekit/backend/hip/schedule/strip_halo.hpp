@@ -28,6 +28,13 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
     template <class Schedule>
     static constexpr bool describes = StripHaloSchedule<Schedule>;
 
+    template <class T>
+    FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
+        PlanConditions result = TmaEntry<StripHaloEntry>::conditions<T>(plan);
+        result.pool = !plan.pools || !plan.by_pixel;
+        return result;
+    }
+
     template <class Schedule>
     struct CanImplement {
         template <class X, class BoundPlan>
@@ -38,7 +45,8 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
             constexpr bool rows = Schedule::strip_rows == HaloStripShape::rows, channelwise = is_channelwise<Plan>;
             static_assert(plan.factors, "StripHalo: x and weights must both be half or bfloat16");
             static_assert(plan.prologue, "StripHalo: no operator before the Conv: use MatrixGemm");
-            static_assert(plan.pool, "StripHalo: no Pool in the plan: use MatrixGemm");
+            static_assert(plan.pool,
+                          "StripHalo: a Pool follows operators that depend on the channel alone: use MatrixGemm");
             static_assert(plan.totals, "StripHalo: no ChannelStatistics in the plan: use WarpSpecialized");
             static_assert(channelwise,
                           "StripHalo: no Amax, and no operator that reads a tensor or depends on the pixel: use "
@@ -75,6 +83,8 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
             // limits the pixels of a tile of x before their bytes are computed
             detail::at_most("R", of.filter.size[0], 64, fix), detail::at_most("S", of.filter.size[1], 64, fix),
             detail::at_least("R * S", shape.taps(), 3, fix),
+            // the rows of all images are numbered with R - 1 between images, and windows begin with even numbers
+            detail::holds(!of.pools || of.filter.size[0] % 2 == 1, "R is even, before a Pool", fix),
             detail::at_least("stages of filters", shape.stages(), 4, fix),
             detail::at_most("rows of y in all images, with R - 1 between them",
                             of.y[0] * (of.y[2] + of.filter.size[0] - 1), std::int64_t{1} << 30, fix),

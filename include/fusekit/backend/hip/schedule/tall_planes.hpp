@@ -32,7 +32,9 @@ struct TallPlanesEntry : TmaEntry<TallPlanesEntry> {
 
     template <class T>
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
-        return PlanesEntry::conditions<T>(plan);
+        PlanConditions result = PlanesEntry::conditions<T>(plan);
+        result.pool = !plan.pools;
+        return result;
     }
     template <class Schedule>
     struct CanImplement {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/phase_maps.hpp"
+#include "fusekit/backend/hip/schedule/conv_case.hpp"
 #include "fusekit/backend/hip/schedule/operand_types.hpp"
 #include "fusekit/backend/hip/unmet.hpp"
 
@@ -39,6 +40,17 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
               "use MatrixGemm"),
         holds(!spreads || !Plan::pools, "a Pool after a TransposedConv with a stride", "use MatrixGemm"),
         at_most("phases of the stride", phases, max_tma_phases, "use MatrixGemm"));
+}
+
+/// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
+FUSEKIT_H constexpr Unmet unmet_by_channel_strides(ConvCase const& of) {
+    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
+                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"));
+}
+FUSEKIT_H constexpr Unmet unmet_by_channels_last(ConvCase const& of) {
+    if (of.in_bulk) return {};
+    return first_unmet(unmet_by_channel_strides(of), equal("groups", of.product.groups, 1, "use MatrixGemm"),
+                       holds(false, "x or y is not channels-last", "use MatrixGemm"));
 }
 
 /// Returns the first of these conditions that a filter does not meet: stride 1, dilation 1. Schedules with halos in

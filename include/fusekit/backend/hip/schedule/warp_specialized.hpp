@@ -60,17 +60,6 @@ inline constexpr int split_k_of<WarpSpecialized<TileM, TileN, Stages, TheRoles, 
 
 namespace detail {
 
-/// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
-FUSEKIT_H constexpr Unmet unmet_by_channel_strides(ConvCase const& of) {
-    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
-                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"));
-}
-FUSEKIT_H constexpr Unmet unmet_by_channels_last(ConvCase const& of) {
-    if (of.in_bulk) return {};
-    return first_unmet(unmet_by_channel_strides(of), equal("groups", of.product.groups, 1, "use MatrixGemm"),
-                       holds(false, "x or y is not channels-last", "use MatrixGemm"));
-}
-
 /// Costs of WarpSpecialized, plus those of ChannelStatistics if the plan has them. A column is all tiles with the same
 /// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
 /// column and it stores one total; otherwise each tile stores its own, which costs more.
@@ -103,7 +92,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     FUSEKIT_H static constexpr PlanConditions conditions(PlanTraits const& plan) {
         return {.factors = (detail::is_16_bits<T> || detail::is_sm90a_byte<T>) && plan.same_weights,
                 .prologue = !plan.prologue,
-                .pool = !plan.pools,
+                .pool = !plan.pools || (sizeof(T) == 2 && !plan.by_pixel),
                 .totals = sizeof(T) > 1 || !plan.totals};
     }
     template <class Schedule>
@@ -123,7 +112,10 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                 "WarpSpecialized: x and weights must both be half, bfloat16, int8, e4m3 or e5m2: use MatrixGemm "
                 "of float");
             static_assert(plan.prologue, "WarpSpecialized: no operator before the Conv or Gemm: use MatrixGemm");
-            static_assert(plan.pool, "WarpSpecialized: no Pool in the plan: use MatrixGemm");
+            static_assert(
+                plan.pool,
+                "WarpSpecialized: a Pool follows 16-bit products and operators that depend on the channel alone: use "
+                "MatrixGemm");
             static_assert(plan.totals, "WarpSpecialized of 8 bits: no ChannelStatistics in the plan: use NativeGemm");
             static_assert(rows, "WarpSpecialized: TileM must be 64, 96, 128, 144, 192 or 256");
             static_assert(columns, "WarpSpecialized: TileN must be 64, 128 or, with cooperative roles, 192");
@@ -157,7 +149,10 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         return detail::first_unmet(
             grouped ? unmet_by_groups(of) : detail::unmet_by_channels_last(of),
             detail::holds(!SplitSchedule<Schedule> || of.phases == 1, "a TransposedConv with a stride has phases",
-                          "use WarpSpecialized without Split"));
+                          "use WarpSpecialized without Split"),
+            detail::holds(!SplitSchedule<Schedule> || !of.pools, "a Pool's windows have pixels of several CTAs",
+                          "use WarpSpecialized without Split"),
+            of.pools ? detail::unmet_by_pool(of.filter, of.product.groups > 1) : Unmet{});
     }
     template <class Schedule>
     static constexpr ScheduleFacts facts{
@@ -169,6 +164,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
                                              GpuRates const& rates) {
         if (unmet_by_groups(of) || !of.aligned_pixels) return {};
+        if (of.pools && (schedule.splits || detail::unmet_by_pool(of.filter, of.product.groups > 1))) return {};
         if (of.maxima && schedule.n == 192) return {};  // SMEM has no room for maxima
         if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
