@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
+//
+// Host code of convolutions of bfloat16.
 #include "host_code.hpp"
 
 namespace fusekit::jit {
 
-HostCode const* bfloat16_code(Reads reads) { return host_code_for<bfloat16>(reads); }
+HostCode const* bfloat16_conv(Head head, Reads reads) {
+    return head == Head::conv ? host_code_for<Head::conv, bfloat16>(reads)
+                              : host_code_for<Head::pooled_conv, bfloat16>(reads);
+}
 
 }  // namespace fusekit::jit

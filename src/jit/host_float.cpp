@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
+//
+// Host code of convolutions of float.
 #include "host_code.hpp"
 
 namespace fusekit::jit {
 
-HostCode const* float_code(Reads reads) { return host_code_for<float>(reads); }
+HostCode const* float_conv(Head head, Reads reads) {
+    return head == Head::conv ? host_code_for<Head::conv, float>(reads)
+                              : host_code_for<Head::pooled_conv, float>(reads);
+}
 
 }  // namespace fusekit::jit

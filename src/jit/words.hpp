@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "heads.hpp"
 #include "kernel_entry.hpp"
 #include "operator_entry.hpp"
 
@@ -12,16 +13,23 @@ namespace fusekit::jit {
 /// layout. The unit's plan ends with Padding, an operator that fills them up (device/padding.hpp).
 inline constexpr unsigned epilogue_bytes = 512;
 
-/// Kinds of memory that the operators after the head read, beside parameters of channels. The backend's selection of
-/// kernels and the layout of their parameters depend on this and on nothing else of these operators.
-enum class Reads { channels, pixel_parameters, one_tensor };
+/// Kinds of memory that the operators after the head read: `channels` also if they read nothing after a Conv or Gemm,
+/// `tensors` beside any of the others. The backend's selection of kernels and the layout of their parameters depend on
+/// this and on nothing else of these operators.
+enum class Reads { nothing, channels, pixel_parameters, tensors };
 
-/// The operators after the head of a plan that is compiled at run time. The backend compiles Words in their place.
+/// A plan that is compiled at run time: its head, and the operators after it, in whose place the backend compiles
+/// Words.
 struct Spec {
+    Head head = Head::none;
+    TypeText head_type, pool_type;  ///< empty without a head, without a pool
+    int first = 0;  ///< position in the sequence of the first of `operators`
+    runtime::Descriptor geometry = {};  ///< of a pool or a gather (any_geometry.hpp)
+    Text geometry_name;
     std::vector<OperatorEntry const*> operators;
     std::vector<unsigned> offsets;  ///< of each operator's Args in Words::Args::bytes
     unsigned used = 0;              ///< bytes that they have in all
-    Reads reads = Reads::channels;
+    Reads reads = Reads::nothing;
 };
 
 /// The call that the thread is in.
@@ -73,17 +81,22 @@ struct Words {
         return {};
     }
     template <class V>
+        requires(reads == Reads::nothing)
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+    template <class V>
         requires(reads == Reads::channels || reads == Reads::pixel_parameters)
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const&) {
         return x;
     }
     template <class V, class At>
-        requires(reads == Reads::one_tensor)
+        requires(reads == Reads::tensors)
     FUSEKIT_HD static constexpr V apply(V x, At const&, Args const&) {
         return x;
     }
     FUSEKIT_H static void views(Args& args, auto const& f)
-        requires(reads == Reads::one_tensor)
+        requires(reads == Reads::tensors)
     {
         if (current.spec)
             for (std::size_t i = 0; i < current.spec->operators.size(); ++i)
@@ -93,40 +106,12 @@ struct Words {
     }
 };
 
+template <class Op>
+inline constexpr bool is_words = false;
 template <Reads reads>
-using HostPlan = fusekit::detail::FusedPlan<Conv<dynamic>, Words<reads>>;
+inline constexpr bool is_words<Words<reads>> = true;
 
 }  // namespace fusekit::jit
-
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::channels>::name() {
-    return jit::current_plan();
-}
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::pixel_parameters>::name() {
-    return jit::current_plan();
-}
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::one_tensor>::name() {
-    return jit::current_plan();
-}
-
-template <fusekit::jit::Reads reads>
-struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
-    static constexpr bool later = true;
-    using Plan = jit::HostPlan<reads>;
-
-    template <class Mainloop>
-    static auto address() {
-        using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
-        constexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };
-        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
-                                            jit::text_of<Element>(),           Mainloop::threads,
-                                            sizeof(typename Mainloop::Params), dynamic_shared_bytes<Mainloop>,
-                                            ReadsArgumentInPlace<Mainloop>,    waits};
-        return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
-    }
-};
 
 template <fusekit::jit::Reads reads>
 struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {
@@ -138,9 +123,9 @@ struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {
         detail::Reader const& reader = *jit::current.reader;
         for (int i = 0; i < static_cast<int>(jit::current.spec->operators.size()) && !reader.refusal; ++i) {
             jit::current.one = jit::current.spec->operators[static_cast<std::size_t>(i)];
-            int const stand_ins = reader.stands_in ? (i + 1) * roles : -1;
-            jit::current.one->read({reader.descriptors[i + 1], reader.arguments[i + 1], reader.rank_of_x, stand_ins,
-                                    reader.plan, jit::current_name, reader.refusal},
+            int const position = i + jit::current.spec->first, stand_ins = reader.stands_in ? position * roles : -1;
+            jit::current.one->read({reader.descriptors[position], reader.arguments[position], reader.rank_of_x,
+                                    stand_ins, reader.plan, jit::current_name, reader.refusal},
                                    args.bytes + jit::current.spec->offsets[static_cast<std::size_t>(i)]);
         }
         jit::current.one = nullptr;

@@ -88,6 +88,16 @@ enum {
     FUSEKIT_BATCH_NORM_BACKWARD = 13,
     FUSEKIT_ACTIVATION_BACKWARD = 14,
     FUSEKIT_BINARY = 15, /* y = x + z and others, by `mode`, with the tensor FUSEKIT_Z */
+    FUSEKIT_LAYER_NORM = 16, /* norms of rows: optional FUSEKIT_NORM_SCALE and FUSEKIT_SHIFT, floats per channel */
+    FUSEKIT_RMS_NORM = 17,
+    FUSEKIT_GROUP_NORM = 18, /* `groups` of the filter: number of groups of channels */
+    FUSEKIT_INSTANCE_NORM = 19,
+    FUSEKIT_SOFTMAX = 20,
+    FUSEKIT_LOG_SOFTMAX = 21,
+    FUSEKIT_UPSAMPLE_NEAREST = 22, /* `size` of the filter: factors of rows and columns */
+    FUSEKIT_UPSAMPLE_BILINEAR = 23,
+    FUSEKIT_PIXEL_SHUFFLE = 24, /* `size` of the filter: the factor, twice */
+    FUSEKIT_PIXEL_UNSHUFFLE = 25,
     FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
@@ -138,7 +148,7 @@ typedef struct fusekit_filter {
 #define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
 
 /* One operator of a sequence. `mode` is 0 for kinds without modes; all members of `filter` are 0 for kinds without a
- * filter. */
+ * filter. Norms by groups and upsampling read the members of `filter` that fusekit_kind names. */
 typedef struct fusekit_operator {
     fusekit_kind kind;
     int32_t mode;
