@@ -22,13 +22,13 @@ struct Launchable {
     runtime::Run<hip::Device> run;
 };
 
-/// Functions of the host for one head, one `Reads` and one element type.
+/// Functions of the host for one host plan and one element type.
 struct HostCode {
     void (*output_shape)(runtime::detail::Reader const& reader, runtime::View const& x, Index<4>& shape);
     void (*prepare)(Call const& call, Launchable& result);
 };
 
 /// Null if plans of these types are not compiled at run time.
-HostCode const* host_code(Head head, Reads reads, runtime::Types types);
+HostCode const* host_code(Spec const& spec, runtime::Types types);
 
 }  // namespace fusekit::jit

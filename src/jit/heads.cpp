@@ -13,10 +13,14 @@ std::string text_of(PerMode<2> const& of) { return "{" + std::to_string(of[0]) +
 /// Largest factor of an upsampling or a pixel shuffle: its square fits int.
 constexpr int max_factor = 1024;
 
-Head head_of(Kind kind) {
-    switch (kind) {
+Head head_of(Descriptor const& of) {
+    switch (of.kind) {
         case Kind::conv: return Head::conv;
         case Kind::gemm: return Head::gemm;
+        case Kind::batched_gemm: return Head::batched_gemm;
+        case Kind::batch_norm_training:
+            return of.mode == static_cast<std::int32_t>(runtime::NormMode::spatial) ? Head::spatial_norm
+                                                                                    : Head::activation_norm;
         case Kind::layer_norm: return Head::layer_norm;
         case Kind::rms_norm: return Head::rms_norm;
         case Kind::group_norm: return Head::group_norm;
@@ -40,8 +44,10 @@ std::string text_of(Filter<2> const& of) {
 
 Shape shape_of(runtime::Descriptors descriptors) {
     if (descriptors.size == 0) return {};
-    Shape shape{head_of(descriptors[0].kind), 0, descriptors.size};
-    if (shape.head != Head::none) shape.first = 1;
+    Shape shape{Head::none, -1, 0, descriptors.size};
+    for (int i = 0; i < descriptors.size && shape.at < 0; ++i)
+        if (Head const head = head_of(descriptors[i]); head != Head::none && (i == 0 || is_of_rows(head)))
+            shape.head = head, shape.at = i, shape.first = i + 1;
     Kind const last = descriptors[descriptors.size - 1].kind;
     if (last != Kind::pool && last != Kind::global_average) return shape;
     --shape.end;
@@ -59,6 +65,10 @@ TypeText text_of_head(Descriptor const& of, Head head) {
     switch (of.kind) {
         case Kind::conv: return {"Conv<dynamic>", "fusekit/ops/conv.hpp"};
         case Kind::gemm: return {"fusekit::Gemm", "fusekit/ops/gemm.hpp"};  // hip::Gemm is a schedule
+        case Kind::batched_gemm: return {"BatchedGemm", "fusekit/ops/gemm/batched.hpp"};
+        case Kind::batch_norm_training:
+            return {head == Head::spatial_norm ? "BatchNormTraining<Spatial>" : "BatchNormTraining<PerActivation>",
+                    "fusekit/ops/batch_norm/training.hpp"};
         case Kind::layer_norm: return {"LayerNorm", rows};
         case Kind::rms_norm: return {"RmsNorm", rows};
         case Kind::group_norm: return {"GroupNorm", rows};

@@ -14,6 +14,7 @@ enum class Head {
     conv,
     pooled_conv,  ///< a Conv, and a pool of 2 x 2 windows as the last operator
     gemm,
+    batched_gemm,
     pool,  ///< no head, and a pool of windows as the last operator
     global_average,
     layer_norm,
@@ -24,16 +25,22 @@ enum class Head {
     log_softmax,
     upsampling,
     pixel_shuffle,
+    spatial_norm,     ///< BatchNormTraining<Spatial>
+    activation_norm,  ///< BatchNormTraining<PerActivation>
 };
 
 /// True if the backend selects kernels of this head, and lays out their parameters, by the kinds of memory that the
 /// operators after it read: then one of them may read a tensor.
-constexpr bool is_product(Head head) { return head == Head::conv || head == Head::pooled_conv || head == Head::gemm; }
+constexpr bool is_product(Head head) { return head >= Head::conv && head <= Head::batched_gemm; }
 
-/// Head of a sequence, and its operators that `Words` stands for: descriptors `first` to `end` - 1.
+/// True for norms of rows and softmax, which other operators may precede.
+constexpr bool is_of_rows(Head head) { return head >= Head::layer_norm && head <= Head::log_softmax; }
+
+/// Head of a sequence at position `at`, -1 without a head, and the operators that `Words` stands for: descriptors 0 to
+/// `at` - 1, and `first` to `end` - 1.
 struct Shape {
     Head head = Head::none;
-    int first = 0, end = 0;
+    int at = -1, first = 0, end = 0;
 };
 Shape shape_of(runtime::Descriptors descriptors);
 

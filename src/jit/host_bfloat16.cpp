@@ -5,9 +5,9 @@
 
 namespace fusekit::jit {
 
-HostCode const* bfloat16_conv(Head head, Reads reads) {
-    return head == Head::conv ? host_code_for<Head::conv, bfloat16>(reads)
-                              : host_code_for<Head::pooled_conv, bfloat16>(reads);
+HostCode const* bfloat16_code(Spec const& spec) {
+    if (spec.head == Head::conv) return host_code_for<Head::conv, bfloat16>(spec);
+    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, bfloat16>(spec) : nullptr;
 }
 
 }  // namespace fusekit::jit

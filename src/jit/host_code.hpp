@@ -26,10 +26,10 @@ void with_form(runtime::detail::Reader const& reader, runtime::View const& x, F 
 }
 
 /// Host code of plans of element type T: what a unit per type, or per head, compiles.
-template <Head head, Reads reads, class T>
+template <Head head, Reads reads, class T, bool has_before = false>
 inline constexpr HostCode host_code_of = {
     [](runtime::detail::Reader const& reader, runtime::View const& x, Index<4>& shape) {
-        with_form<HostPlan<head, reads>, T, ranks_of(head)>(reader, x, [&]<class Form>(Form*) {
+        with_form<HostPlan<head, reads, has_before>, T, ranks_of(head)>(reader, x, [&]<class Form>(Form*) {
             if (!runtime::detail::is_of(reader, "x", x, data_type<T>, Form::rank)) return;
             auto const bound = Form::bind(reader);
             if (reader.refusal) return;
@@ -38,7 +38,7 @@ inline constexpr HostCode host_code_of = {
         });
     },
     [](Call const& call, Launchable& result) {
-        with_form<HostPlan<head, reads>, T, ranks_of(head)>(call.reader, call.x, [&]<class Form>(Form*) {
+        with_form<HostPlan<head, reads, has_before>, T, ranks_of(head)>(call.reader, call.x, [&]<class Form>(Form*) {
             runtime::detail::Call<hip::Device> const own{call.stream, call.reader, call.x, call.y, call.alignment};
             runtime::detail::with_prepared<Form>(own, call.alignment, [&]<class Prepared>(Prepared const& prepared) {
                 auto const address = reinterpret_cast<std::uintptr_t>(prepared.prepared_launch().kernel);
@@ -50,7 +50,7 @@ inline constexpr HostCode host_code_of = {
         });
     }};
 
-/// Host code of a head that distinguishes these Reads.
+/// Host code of a head whose host plans distinguish these Reads.
 template <Head head, class T, Reads... all>
 HostCode const* host_code_of_any(Reads reads) {
     HostCode const* found = nullptr;
@@ -58,22 +58,31 @@ HostCode const* host_code_of_any(Reads reads) {
     return found;
 }
 template <Head head, class T>
-HostCode const* host_code_for(Reads reads) {
+HostCode const* host_code_for(Spec const& spec) {
     if constexpr (head == Head::conv || head == Head::pooled_conv)
-        return host_code_of_any<head, T, Reads::channels, Reads::pixel_parameters, Reads::tensors>(reads);
-    else if constexpr (head == Head::gemm) return host_code_of_any<head, T, Reads::channels, Reads::tensors>(reads);
+        return host_code_of_any<head, T, Reads::channels, Reads::pixel_parameters, Reads::tensors>(spec.reads);
+    else if constexpr (is_product(head)) return host_code_of_any<head, T, Reads::channels, Reads::tensors>(spec.reads);
     else if constexpr (head == Head::none)
-        return host_code_of_any<head, T, Reads::nothing, Reads::channels, Reads::tensors>(reads);
-    else return host_code_of_any<head, T, Reads::tensors>(reads);
+        return host_code_of_any<head, T, Reads::nothing, Reads::channels, Reads::tensors>(spec.reads);
+    else if constexpr (is_of_rows(head))
+        return spec.before.all.empty() ? &host_code_of<head, Reads::tensors, T>
+                                       : &host_code_of<head, Reads::tensors, T, true>;
+    else return &host_code_of<head, Reads::tensors, T>;
 }
 
-/// Host code of a head for a type; each combination is instantiated in one unit.
-template <Head head>
-HostCode const* typed_host_code(Reads reads, DataType type) {
-    if (type == DataType::float32) return host_code_for<head, float>(reads);
-    if (type == DataType::float16) return host_code_for<head, half>(reads);
-    if (type == DataType::bfloat16) return host_code_for<head, bfloat16>(reads);
-    return nullptr;
+/// Host code of the first of these heads that the plan has, for a type; null if it has another. Each combination of a
+/// head and a type is instantiated in one unit.
+template <Head... heads>
+HostCode const* typed_host_code(Spec const& spec, DataType type) {
+    HostCode const* found = nullptr;
+    auto const find = [&]<Head head>(std::integral_constant<Head, head>) {
+        if (spec.head != head) return;
+        if (type == DataType::float32) found = host_code_for<head, float>(spec);
+        if (type == DataType::float16) found = host_code_for<head, half>(spec);
+        if (type == DataType::bfloat16) found = host_code_for<head, bfloat16>(spec);
+    };
+    (find(std::integral_constant<Head, heads>{}), ...);
+    return found;
 }
 
 }  // namespace fusekit::jit

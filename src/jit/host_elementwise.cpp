@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Host code of plans without a head, of pools, upsampling and pixel shuffles.
+// Host code of plans without a head, of pools, upsampling, pixel shuffles and batch norms in training.
 #include "host_code.hpp"
 
 namespace fusekit::jit {
 
-HostCode const* elementwise_code(Head head, Reads reads, DataType type) {
-    if (head == Head::none) return typed_host_code<Head::none>(reads, type);
-    if (head == Head::pool) return typed_host_code<Head::pool>(reads, type);
-    if (head == Head::global_average) return typed_host_code<Head::global_average>(reads, type);
-    if (head == Head::upsampling) return typed_host_code<Head::upsampling>(reads, type);
-    if (head == Head::pixel_shuffle) return typed_host_code<Head::pixel_shuffle>(reads, type);
-    return nullptr;
+HostCode const* elementwise_code(Spec const& spec, DataType type) {
+    return typed_host_code<Head::none, Head::pool, Head::global_average, Head::upsampling, Head::pixel_shuffle,
+                           Head::spatial_norm, Head::activation_norm>(spec, type);
 }
 
 }  // namespace fusekit::jit

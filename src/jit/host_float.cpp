@@ -5,9 +5,9 @@
 
 namespace fusekit::jit {
 
-HostCode const* float_conv(Head head, Reads reads) {
-    return head == Head::conv ? host_code_for<Head::conv, float>(reads)
-                              : host_code_for<Head::pooled_conv, float>(reads);
+HostCode const* float_code(Spec const& spec) {
+    if (spec.head == Head::conv) return host_code_for<Head::conv, float>(spec);
+    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, float>(spec) : nullptr;
 }
 
 }  // namespace fusekit::jit

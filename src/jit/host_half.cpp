@@ -5,8 +5,9 @@
 
 namespace fusekit::jit {
 
-HostCode const* half_conv(Head head, Reads reads) {
-    return head == Head::conv ? host_code_for<Head::conv, half>(reads) : host_code_for<Head::pooled_conv, half>(reads);
+HostCode const* half_code(Spec const& spec) {
+    if (spec.head == Head::conv) return host_code_for<Head::conv, half>(spec);
+    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, half>(spec) : nullptr;
 }
 
 }  // namespace fusekit::jit

@@ -7,44 +7,55 @@
 
 namespace fusekit::jit {
 
-/// Type: plan of the host for a head, with Words in place of the operators after it.
-template <Head head, Reads reads>
+/// Type: plan of the host for a head, with Words in place of the operators after it and, if there are any, before it.
+template <Head head, Reads reads, bool has_before>
 struct HostPlanOf;
 
-#define FUSEKIT_HOST_PLANS(F)                                            \
-    F(conv, channels, Conv<dynamic>, Of)                                 \
-    F(conv, pixel_parameters, Conv<dynamic>, Of)                         \
-    F(conv, tensors, Conv<dynamic>, Of)                                  \
-    F(pooled_conv, channels, Conv<dynamic>, Of, Pool<Max, 2, 2>)         \
-    F(pooled_conv, pixel_parameters, Conv<dynamic>, Of, Pool<Max, 2, 2>) \
-    F(pooled_conv, tensors, Conv<dynamic>, Of, Pool<Max, 2, 2>)          \
-    F(gemm, channels, Gemm, Of)                                          \
-    F(gemm, tensors, Gemm, Of)                                           \
-    F(none, nothing, Of)                                                 \
-    F(none, channels, Of)                                                \
-    F(none, tensors, Of)                                                 \
-    F(pool, tensors, Of, AnyPool)                                        \
-    F(global_average, tensors, Of, GlobalAverage)                        \
-    F(layer_norm, tensors, LayerNorm, Of)                                \
-    F(rms_norm, tensors, RmsNorm, Of)                                    \
-    F(group_norm, tensors, GroupNorm, Of)                                \
-    F(instance_norm, tensors, InstanceNorm, Of)                          \
-    F(softmax, tensors, Softmax, Of)                                     \
-    F(log_softmax, tensors, LogSoftmax, Of)                              \
-    F(upsampling, tensors, AnyGather<true>, Of)                          \
-    F(pixel_shuffle, tensors, AnyGather<false>, Of)
+#define FUSEKIT_HOST_PLANS(F)                                                      \
+    F(conv, channels, false, Conv<dynamic>, After)                                 \
+    F(conv, pixel_parameters, false, Conv<dynamic>, After)                         \
+    F(conv, tensors, false, Conv<dynamic>, After)                                  \
+    F(pooled_conv, channels, false, Conv<dynamic>, After, Pool<Max, 2, 2>)         \
+    F(pooled_conv, pixel_parameters, false, Conv<dynamic>, After, Pool<Max, 2, 2>) \
+    F(pooled_conv, tensors, false, Conv<dynamic>, After, Pool<Max, 2, 2>)          \
+    F(gemm, channels, false, Gemm, After)                                          \
+    F(gemm, tensors, false, Gemm, After)                                           \
+    F(batched_gemm, channels, false, BatchedGemm, After)                           \
+    F(batched_gemm, tensors, false, BatchedGemm, After)                            \
+    F(none, nothing, false, After)                                                 \
+    F(none, channels, false, After)                                                \
+    F(none, tensors, false, After)                                                 \
+    F(pool, tensors, false, After, AnyPool)                                        \
+    F(global_average, tensors, false, After, GlobalAverage)                        \
+    F(layer_norm, tensors, false, LayerNorm, After)                                \
+    F(layer_norm, tensors, true, Before, LayerNorm, After)                         \
+    F(rms_norm, tensors, false, RmsNorm, After)                                    \
+    F(rms_norm, tensors, true, Before, RmsNorm, After)                             \
+    F(group_norm, tensors, false, GroupNorm, After)                                \
+    F(group_norm, tensors, true, Before, GroupNorm, After)                         \
+    F(instance_norm, tensors, false, InstanceNorm, After)                          \
+    F(instance_norm, tensors, true, Before, InstanceNorm, After)                   \
+    F(softmax, tensors, false, Softmax, After)                                     \
+    F(softmax, tensors, true, Before, Softmax, After)                              \
+    F(log_softmax, tensors, false, LogSoftmax, After)                              \
+    F(log_softmax, tensors, true, Before, LogSoftmax, After)                       \
+    F(upsampling, tensors, false, AnyGather<true>, After)                          \
+    F(pixel_shuffle, tensors, false, AnyGather<false>, After)                      \
+    F(spatial_norm, tensors, false, BatchNormTraining<Spatial>, After)             \
+    F(activation_norm, tensors, false, BatchNormTraining<PerActivation>, After)
 
-#define FUSEKIT_HOST_PLAN(head, reads, ...)                   \
+#define FUSEKIT_HOST_PLAN(head, reads, has_before, ...)       \
     template <>                                               \
-    struct HostPlanOf<Head::head, Reads::reads> {             \
-        using Of = Words<Reads::reads>;                       \
+    struct HostPlanOf<Head::head, Reads::reads, has_before> { \
+        using Before = Words<Reads::tensors, true>;           \
+        using After = Words<Reads::reads>;                    \
         using Type = fusekit::detail::FusedPlan<__VA_ARGS__>; \
     };
 FUSEKIT_HOST_PLANS(FUSEKIT_HOST_PLAN)
 #undef FUSEKIT_HOST_PLAN
 
-template <Head head, Reads reads>
-using HostPlan = typename HostPlanOf<head, reads>::Type;
+template <Head head, Reads reads, bool has_before = false>
+using HostPlan = typename HostPlanOf<head, reads, has_before>::Type;
 
 template <class Plan>
 inline constexpr bool is_host_plan = false;
@@ -58,6 +69,7 @@ struct Ranks {
 constexpr Ranks ranks_of(Head head) {
     switch (head) {
         case Head::gemm:
+        case Head::batched_gemm:
         case Head::layer_norm:
         case Head::rms_norm:
         case Head::softmax:
@@ -65,7 +77,9 @@ constexpr Ranks ranks_of(Head head) {
         case Head::none:
         case Head::global_average:
         case Head::group_norm:
-        case Head::instance_norm: return {3, 4};
+        case Head::instance_norm:
+        case Head::spatial_norm:
+        case Head::activation_norm: return {3, 4};
         case Head::conv:
         case Head::pooled_conv:
         case Head::pool:
@@ -75,7 +89,7 @@ constexpr Ranks ranks_of(Head head) {
     return {4, 4};
 }
 
-/// What a head's host plans distinguish of the memory that operators read.
+/// Reads that the host plans of a head distinguish.
 constexpr Reads reads_of(Head head, Reads reads) {
     if (head == Head::none) return reads == Reads::pixel_parameters ? Reads::tensors : reads;
     if (!is_product(head)) return Reads::tensors;
@@ -84,10 +98,11 @@ constexpr Reads reads_of(Head head, Reads reads) {
 
 }  // namespace fusekit::jit
 
-#define FUSEKIT_NAMED(head, reads, ...)                                                                         \
-    template <>                                                                                                 \
-    inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Head::head, fusekit::jit::Reads::reads>::name() { \
-        return jit::current_plan();                                                                             \
+#define FUSEKIT_NAMED(head, reads, has_before, ...)                                                    \
+    template <>                                                                                        \
+    inline fusekit::Text                                                                               \
+    fusekit::jit::HostPlan<fusekit::jit::Head::head, fusekit::jit::Reads::reads, has_before>::name() { \
+        return jit::current_plan();                                                                    \
     }
 FUSEKIT_HOST_PLANS(FUSEKIT_NAMED)
 #undef FUSEKIT_NAMED

@@ -46,33 +46,38 @@ constexpr char depthwise_header[] = "fusekit/backend/hip/schedule/depthwise.hpp"
 }  // namespace
 
 std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, std::string& why) {
-    std::string epilogue, sources, asserts;
+    std::string before, after, sources, asserts;
     std::set<std::string> headers = {"fusekit/backend/hip/runtime/kernel.hpp", "padding.hpp"};
     for (TypeText const* const of : {&spec.head_type, &spec.pool_type})
         if (!of->header.empty()) headers.insert(of->header);
     std::set<std::string> given;
-    for (std::size_t i = 0; i < spec.operators.size(); ++i) {
-        OperatorEntry const& one = *spec.operators[i];
-        epilogue += ", " + one.type;
-        std::string const args = "typename " + one.type + "::Args";
-        asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one.bytes) + " && alignof(" + args +
-                   ") == " + std::to_string(one.alignment) + ");\n";
-        if (!one.header.empty()) headers.insert(one.header);
-        else if (given.insert(one.source).second)
-            sources += "#line 1 \"" + one.name + "\"\n" + one.source + "\n#line 1 \"" + one.name + " in a plan\"\n";
-    }
-    epilogue += ", jit::Padding<" + std::to_string(epilogue_bytes - spec.used) + ">";
-    if (!spec.pool_type.type.empty()) epilogue += ", " + spec.pool_type.type;
-    epilogue += ">";
-    std::string const begin = "fusekit::detail::FusedPlan<";
-    std::string const of_dynamic = begin + (spec.first > 0 ? spec.head_type.type + epilogue : epilogue.substr(2));
+    auto const add = [&](std::string& plan, Operators const& of) {
+        for (OperatorEntry const* const one : of.all) {
+            plan += one->type + ", ";
+            std::string const args = "typename " + one->type + "::Args";
+            asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one->bytes) + " && alignof(" + args +
+                       ") == " + std::to_string(one->alignment) + ");\n";
+            if (!one->header.empty()) headers.insert(one->header);
+            else if (given.insert(one->source).second)
+                sources +=
+                    "#line 1 \"" + one->name + "\"\n" + one->source + "\n#line 1 \"" + one->name + " in a plan\"\n";
+        }
+        plan += "jit::Padding<" + std::to_string(words_bytes - of.used) + ">";
+    };
+    if (!spec.before.all.empty()) add(before, spec.before), before += ", ";
+    add(after, spec.after);
+    if (!spec.pool_type.type.empty()) after += ", " + spec.pool_type.type;
+    auto const plan_of = [&](std::string const& head) {
+        return "fusekit::detail::FusedPlan<" + before + head + (head.empty() ? "" : ", ") + after + ">";
+    };
+    std::string const of_dynamic = plan_of(spec.head_type.type);
     std::string plan = of_dynamic, traits;
     std::string mainloop = type_in(kernel.mainloop);
     replace_all(mainloop, type_in(kernel.plan), "ThePlan");
     if (!add_headers(mainloop, headers, why)) return "";
     if (headers.count(depthwise_header)) {
         headers.insert("known_conv.hpp");
-        plan = begin + "jit::KnownConv<" + text_of(filter) + ">" + epilogue;
+        plan = plan_of("jit::KnownConv<" + text_of(filter) + ">");
         // members of kernel parameters depend on these: they are those of Conv<dynamic>
         for (char const* const trait : {"has_halo", "has_planes"}) {
             std::string const arguments = ", " + type_in(kernel.element) + ", " + type_in(kernel.element) + ">";

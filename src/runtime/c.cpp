@@ -153,7 +153,7 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if ((given.kind < 0 || given.kind > FUSEKIT_PIXEL_UNSHUFFLE) && given.kind != FUSEKIT_OWN)
+        if ((given.kind < 0 || given.kind > FUSEKIT_BATCHED_GEMM) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};

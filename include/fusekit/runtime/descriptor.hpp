@@ -37,6 +37,7 @@ enum class Kind : std::uint8_t {
     upsample_bilinear,
     pixel_shuffle,
     pixel_unshuffle,
+    batched_gemm,
     own = 64,
 };
 
@@ -70,6 +71,7 @@ FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
 /// Functions that return descriptors of the library's operators.
 FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
 FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
+FUSEKIT_H constexpr Descriptor batched_gemm() { return {Kind::batched_gemm}; }
 FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
 FUSEKIT_H constexpr Descriptor batch_norm_inference(NormMode mode) {
     return {Kind::batch_norm_inference, static_cast<std::int32_t>(mode)};

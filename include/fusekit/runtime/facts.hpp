@@ -52,6 +52,7 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
         case Kind::upsample_bilinear: return &facts_of<UpsampleBilinear<2>>;
         case Kind::pixel_shuffle: return &facts_of<PixelShuffle<2>>;
         case Kind::pixel_unshuffle: return &facts_of<PixelUnshuffle<2>>;
+        case Kind::batched_gemm: return &facts_of<BatchedGemm>;
         case Kind::own: break;
     }
     return nullptr;
@@ -112,6 +113,7 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
         case Kind::upsample_bilinear: return gather("UpsampleBilinear");
         case Kind::pixel_shuffle: return gather("PixelShuffle");
         case Kind::pixel_unshuffle: return gather("PixelUnshuffle");
+        case Kind::batched_gemm: return "BatchedGemm";
         case Kind::own: break;
     }
     Slot const* const own = slot_for(forms, of);
