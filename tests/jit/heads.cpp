@@ -2,8 +2,11 @@
 //
 // Plans with heads other than a convolution, over the fake driver. The kernels of four are compiled; the other tests
 // need no compiler: arguments are refused before.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdlib>
+#include <random>
 #include <string>
 
 #include "layer.hpp"
@@ -168,4 +171,59 @@ TEST_CASE("jit heads: arguments are refused before anything is compiled") {
     matrices.x = matrices.y = matrix(8, 24);
     REQUIRE(refused(matrices) == "Plan<Activation<Relu>>: x: expected 3 to 4 modes, got 2");
     REQUIRE(test::Counts() == before);
+}
+
+TEST_CASE("jit heads: random layouts, compiling nothing") {
+    setenv("FUSEKIT_JIT", "0", 1);
+    fusekit_device device = nullptr;
+    REQUIRE(fusekit_device_create_jit(0, &device) == FUSEKIT_SUCCESS);
+    std::mt19937 random(7);
+    auto const draw = [&](int low, int high) {
+        return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+    };
+    int prepared = 0, refused = 0;
+    for (int i = 0; i < 3000; ++i) {
+        Empty layer;
+        bool const is_pool = draw(0, 7) == 0;
+        fusekit_filter const window = {{draw(1, 3), draw(1, 3)}, {draw(0, 1), 0}, {0, draw(0, 1)}, {1, 2}, {1, 1}, 2};
+        if (draw(0, 1)) layer.add(FUSEKIT_RESIDUAL);
+        std::int32_t const kinds[] = {FUSEKIT_GEMM, FUSEKIT_BATCHED_GEMM, FUSEKIT_BATCH_NORM_TRAINING, FUSEKIT_SCALE};
+        if (!is_pool && draw(0, 3) == 0) layer.add(kinds[draw(0, 3)], FUSEKIT_SPATIAL);
+        else if (!is_pool) layer.add_head(draw(FUSEKIT_LAYER_NORM, FUSEKIT_PIXEL_UNSHUFFLE), 0, window);
+        if (draw(0, 1)) layer.add(FUSEKIT_BINARY, draw(0, 5));
+        if (is_pool) layer.add_head(FUSEKIT_POOL, draw(0, 1), window);
+        fusekit_types const types = {FUSEKIT_HALF, FUSEKIT_HALF, FUSEKIT_HALF};
+        if (fusekit_find(FUSEKIT_JIT, layer.operators.data(), layer.count(), &types, &layer.plan) != FUSEKIT_SUCCESS)
+            continue;
+        layer.x = nhwc(draw(0, 2), draw(1, 4) * 4, draw(0, 4) * 2, draw(1, 4) * 2);
+        layer.x.rank = draw(0, 3) ? 4 : draw(0, 5);
+        if (draw(0, 20) == 0) layer.x.extents[draw(0, 3)] = draw(0, 1) ? -1 : std::int64_t{1} << draw(31, 62);
+        for (fusekit_arguments& one : layer.arguments) {
+            one.tensors[FUSEKIT_Z] = layer.x;
+            one.tensors[FUSEKIT_Z].data = memory[0];
+            one.tensors[FUSEKIT_WEIGHTS] = nhwc(8, layer.x.extents[1], 1, 1, memory[0]);
+            one.tensors[FUSEKIT_WEIGHTS].rank = draw(0, 4) ? 2 : draw(0, 5);
+            one.tensors[FUSEKIT_NORM_SCALE] = one.tensors[FUSEKIT_SHIFT] = floats(layer.x.extents[1], memory[1]);
+        }
+        layer.y = layer.x;
+        std::int64_t extents[5] = {};
+        if (fusekit_output_shape(layer.plan, layer.arguments.data(), layer.count(), &layer.x, extents) ==
+                FUSEKIT_SUCCESS &&
+            draw(0, 9)) {
+            std::copy(extents, extents + 4, layer.y.extents);
+            for (int mode = 3, stride = 1; mode >= 0; --mode)
+                layer.y.strides[mode] = stride, stride *= static_cast<int>(layer.y.extents[mode] & 255);
+        }
+        std::size_t bytes = 0;
+        fusekit_status const status = fusekit_workspace_bytes(layer.plan, device, layer.arguments.data(), layer.count(),
+                                                              &layer.x, &layer.y, &bytes);
+        REQUIRE((status == FUSEKIT_SUCCESS || status == FUSEKIT_REFUSED));
+        ++(status == FUSEKIT_SUCCESS ? prepared : refused);
+        // without a compiler no kernel is prepared, unless the run writes nothing
+        if (layer.prepare(device) == FUSEKIT_SUCCESS) REQUIRE(layer.run != nullptr);
+        else REQUIRE(std::string(fusekit_last_message()).size() > 20);
+    }
+    REQUIRE((prepared > 300 && refused > 300));
+    REQUIRE(fusekit_device_destroy(device) == FUSEKIT_SUCCESS);
+    unsetenv("FUSEKIT_JIT");
 }
