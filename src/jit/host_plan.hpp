@@ -108,9 +108,9 @@ FUSEKIT_HOST_PLANS(FUSEKIT_NAMED)
 #undef FUSEKIT_NAMED
 #undef FUSEKIT_HOST_PLANS
 
-template <class Plan>
-    requires(fusekit::jit::is_host_plan<Plan>)
-struct fusekit::hip::CompiledLater<Plan> {
+template <class ThePlan>
+    requires(fusekit::jit::is_host_plan<ThePlan>)
+struct fusekit::hip::CompiledLater<ThePlan> {
     static constexpr bool later = true;
 
     template <class Mainloop>
@@ -118,11 +118,11 @@ struct fusekit::hip::CompiledLater<Plan> {
         using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
         constexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };
         static jit::KernelEntry const entry{jit::text_of<Mainloop>(),
-                                            jit::text_of<Plan>(),
+                                            jit::text_of<ThePlan>(),
                                             jit::text_of<Element>(),
                                             Mainloop::threads,
                                             sizeof(typename Mainloop::Params),
-                                            sizeof(typename Plan::Epilogue::Args),
+                                            sizeof(typename ThePlan::Epilogue::Args),
                                             dynamic_shared_bytes<Mainloop>,
                                             ReadsArgumentInPlace<Mainloop>,
                                             waits};
