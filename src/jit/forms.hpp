@@ -18,17 +18,17 @@ struct Call {
 /// A run before its kernel is compiled.
 struct Launchable {
     KernelEntry const* kernel = nullptr;  ///< null if the run writes nothing
-    Filter<2> filter = {};                ///< of the launch: folded (fold_windows.hpp), it is not the plan's
+    Filter<2> filter = {};  ///< of a Conv's launch: folded (fold_windows.hpp), it is not the plan's
     runtime::Run<hip::Device> run;
 };
 
-/// Functions of the host for one `Reads` and one combination of element types.
+/// Functions of the host for one host plan and one element type.
 struct HostCode {
     void (*output_shape)(runtime::detail::Reader const& reader, runtime::View const& x, Index<4>& shape);
     void (*prepare)(Call const& call, Launchable& result);
 };
 
 /// Null if plans of these types are not compiled at run time.
-HostCode const* host_code(Reads reads, runtime::Types types);
+HostCode const* host_code(Spec const& spec, runtime::Types types);
 
 }  // namespace fusekit::jit

@@ -11,20 +11,6 @@
 
 namespace fusekit::jit {
 
-HostCode const* float_code(Reads reads);
-HostCode const* half_code(Reads reads);
-HostCode const* bfloat16_code(Reads reads);
-
-HostCode const* host_code(Reads reads, runtime::Types types) {
-    if (!(types == runtime::Types(types.x))) return nullptr;
-    switch (types.x) {
-        case DataType::float32: return float_code(reads);
-        case DataType::float16: return half_code(reads);
-        case DataType::bfloat16: return bfloat16_code(reads);
-        default: return nullptr;
-    }
-}
-
 namespace {
 
 namespace c = runtime::c;
@@ -37,6 +23,8 @@ struct Plan {
     int size = 0;
     Text name;
     Spec spec;
+    /// Positions of the host plan's operators: the head has one; Words reads the arguments of all operators itself.
+    std::int8_t at[3] = {};
     HostCode const* code = nullptr;
     mutable Kernels kernels;
 };
@@ -116,8 +104,7 @@ struct OwnPlan final : c::PlanObject {
     Text name() const override { return plan->name; }
 
     runtime::detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
-        static constexpr std::int8_t at[] = {0, 0};  // Words reads the arguments of all operators after the head
-        return {plan->descriptors, arguments.data, at, x.rank, stands_in, current_plan, refusal};
+        return {plan->descriptors, arguments.data, plan->at, x.rank, stands_in, current_plan, refusal};
     }
 
     Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const override {
@@ -126,7 +113,7 @@ struct OwnPlan final : c::PlanObject {
         runtime::detail::Reader const own = reader(arguments, x, true, refusal);
         InPlan const in(*plan, &own);
         plan->code->output_shape(own, x, shape);
-        for (int mode = 0; mode < 4 && !refusal; ++mode)
+        for (int mode = 0; mode < 4 && mode < x.rank && !refusal; ++mode)
             if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
                 refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
@@ -198,7 +185,8 @@ struct OwnBackend final : c::JitBackend {
         for (int i = 0; i < operators.size; ++i) plan->descriptors[i] = operators[i];
         plan->name = name_of(operators);
         plan->spec = spec_of(operators);
-        plan->code = host_code(plan->spec.reads, types);
+        if (!plan->spec.before.all.empty()) plan->at[1] = static_cast<std::int8_t>(plan->spec.before.all.size());
+        plan->code = host_code(plan->spec, types);
         return std::make_unique<OwnPlan>(*this, std::move(plan));
     }
     runtime::Explanation explain(runtime::Descriptors operators, runtime::Types const* types) const override {

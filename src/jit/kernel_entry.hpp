@@ -13,14 +13,17 @@ struct KernelEntry {
     char const* element;   ///< of x's element type
     int threads;              ///< per CTA
     unsigned params_bytes;
+    unsigned epilogue_bytes;  ///< of the Args of the operators after the head, with a pool
     unsigned dynamic_shared_bytes;  ///< of the host's code, with Words in place of the operators after the head
     bool reads_argument_in_place;
     bool waits_for_previous;  ///< true if it is launched before the previous kernel has ended (arch/overlap.hpp)
 };
 
-/// Type: element type of x in kernel parameters.
+/// Type: element type of x in the parameters of a Conv or Gemm; else void.
 template <class Params>
-struct ElementOfParams;
+struct ElementOfParams {
+    using Type = void;
+};
 template <class Plan, class T, class U>
 struct ElementOfParams<hip::ConvParams<Plan, T, U>> {
     using Type = T;

@@ -18,6 +18,7 @@ struct OperatorEntry {
     fusekit::detail::OperatorFacts facts;
     unsigned bytes, alignment;  ///< of Args
     bool reads_tensor;          ///< true if it loads a tensor of y's shape, with whose view Args begins
+    bool reads_channels;        ///< true if it has parameters per channel
     void (*read)(runtime::Given const& given, void* args);
     void (*check)(void const* args, Check const& in);
 };
@@ -25,8 +26,8 @@ struct OperatorEntry {
 template <class Op>
 OperatorEntry entry_of(char const* type, char const* header) {
     using Args = typename Op::Args;
-    OperatorEntry entry{type,         header,        type,  "", fusekit::detail::facts_of<Op>,
-                        sizeof(Args), alignof(Args), false, {}, {}};
+    OperatorEntry entry{type,  header,          type, "", fusekit::detail::facts_of<Op>, sizeof(Args), alignof(Args),
+                        false, Channelwise<Op>, {},   {}};
     entry.read = [](runtime::Given const& given, void* args) {
         ::new (args) Args(runtime::OperatorOf<Op>::read(given));
     };

@@ -20,7 +20,27 @@ Text name_of_one(Descriptor const& of) {
     return own ? Text(own->name.c_str()) : runtime::detail::written(no_forms, of);
 }
 
+constexpr char compiled_operators[] =
+    "an operator of plans that are compiled at run time: a convolution, a Gemm, a batch norm in training, upsampling "
+    "or "
+    "a pixel shuffle as the first operator, a norm of rows or a softmax, else a bias, an inference batch norm, an "
+    "activation, a scale, a residual, a binary operator, or one that is given as source, and a pool as the last";
+
 unsigned rounded_up(unsigned value, unsigned multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+Operators operators_of(Descriptors descriptors, int first, int end) {
+    Operators result;
+    result.first = first;
+    for (int i = first; i < end; ++i) {
+        OperatorEntry const* const one = operator_of(descriptors[i]);
+        unsigned const offset = rounded_up(result.used, one->alignment);
+        result.all.push_back(one);
+        result.offsets.push_back(offset);
+        result.used = offset + one->bytes;
+    }
+    result.used = rounded_up(result.used, 8);
+    return result;
+}
 
 }  // namespace
 
@@ -72,29 +92,31 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
         auto const first = runtime::detail::broken({facts, i + 1}, static_cast<rules::InOrder const*>(nullptr));
         if (first.rule) return breaks(first, i, "this operator at position " + Text::number(i + 1));
     }
-    for (int i = 0; i < given.size; ++i)
-        if (i == 0 ? given[i].kind != Kind::conv : !operator_of(given[i]) || given[i].kind == Kind::requantize)
-            return because(Explanation::no_plan, i,
-                           i == 0 ? "a convolution as the first operator of a plan that is compiled at run time"
-                                  : "an operator of plans that are compiled at run time: a bias, an inference batch "
-                                    "norm, an activation, a scale, a residual, a binary operator, or one that is given "
-                                    "as source",
+    Shape const shape = shape_of(given);
+    for (int i = 0; i < given.size; ++i) {
+        if (char const* const broken = broken_geometry(given[i]))
+            return because(Explanation::no_plan, i, broken, given[i].filter.to_string());
+        bool const is_operator = operator_of(given[i]) && given[i].kind != Kind::requantize;
+        if (i != shape.at && i < shape.end && !is_operator)
+            return because(Explanation::no_plan, i, compiled_operators,
                            "this operator at position " + Text::number(i + 1));
-    for (int i = 1, readers = 0; i < given.size; ++i) {
+    }
+    for (int i = shape.first, readers = 0; i < shape.end && is_product(shape.head); ++i) {
         OperatorEntry const& one = *operator_of(given[i]);
         readers += one.reads_tensor || one.facts.of_pixels;
         if (readers > 1)
-            return because(
-                Explanation::no_plan, i,
-                "one residual, binary operator or batch norm per activation in a plan that is compiled at run time",
-                "a second one at position " + Text::number(i + 1));
+            return because(Explanation::no_plan, i,
+                           "after a Conv or Gemm, one residual, binary operator or batch norm per activation in a plan "
+                           "that is compiled at run time",
+                           "a second one at position " + Text::number(i + 1));
     }
     Spec const spec = spec_of(given);
-    if (spec.used + 8 > epilogue_bytes)
-        return because(Explanation::no_plan, given.size - 1,
-                       "operators whose arguments have at most " + Text::number(epilogue_bytes - 8) + " bytes",
-                       Text::number(spec.used));
-    if (types && !host_code(spec.reads, *types)) {
+    for (Operators const* const of : {&spec.before, &spec.after})
+        if (of->used + 8 > words_bytes)
+            return because(Explanation::no_plan, of->first,
+                           "operators whose arguments have at most " + Text::number(words_bytes - 8) + " bytes",
+                           Text::number(of->used));
+    if (types && !host_code(spec, *types)) {
         because(Explanation::other_types, 0, "float, half or bfloat16, the same for x, y and the weights",
                 Text(fusekit::name(types->x)) + " to " + fusekit::name(types->y) + " with weights of " +
                     fusekit::name(types->weights));
@@ -105,16 +127,21 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
 
 Spec spec_of(Descriptors descriptors) {
     Spec spec;
-    for (int i = 1; i < descriptors.size; ++i) {
-        OperatorEntry const* const one = operator_of(descriptors[i]);
-        unsigned const offset = rounded_up(spec.used, one->alignment);
-        spec.operators.push_back(one);
-        spec.offsets.push_back(offset);
-        spec.used = offset + one->bytes;
-        if (one->reads_tensor) spec.reads = Reads::one_tensor;
-        else if (one->facts.of_pixels) spec.reads = Reads::pixel_parameters;
+    Shape const shape = shape_of(descriptors);
+    spec.head = shape.head;
+    if (shape.at >= 0) spec.head_type = text_of_head(descriptors[shape.at], shape.head);
+    if (shape.end < descriptors.size) spec.pool_type = text_of_head(descriptors[shape.end], shape.head);
+    spec.geometry = descriptors[shape.end < descriptors.size ? shape.end : 0];
+    spec.geometry_name = name_of_one(spec.geometry);
+    spec.before = operators_of(descriptors, 0, shape.at < 0 ? 0 : shape.at);
+    spec.after = operators_of(descriptors, shape.first, shape.end);
+    for (OperatorEntry const* const one : spec.after.all) {
+        Reads const reads = one->reads_tensor      ? Reads::tensors
+                            : one->facts.of_pixels ? Reads::pixel_parameters
+                            : one->reads_channels  ? Reads::channels
+                                                   : Reads::nothing;
+        if (reads > spec.reads) spec.reads = reads;
     }
-    spec.used = rounded_up(spec.used, 8);
     return spec;
 }
 

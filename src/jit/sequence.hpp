@@ -13,7 +13,8 @@ Text name_of(runtime::Descriptors descriptors);
 /// that this library compiles. With `types` null the sequence is a prefix, to which operators may be added.
 runtime::Explanation explain(runtime::Descriptors descriptors, runtime::Types const* types);
 
-/// The operators after the head and the offsets of their Args. Precondition: explain() says that it is supported.
+/// The head, the operators after it and the offsets of their Args. Precondition: explain() finds every operator and
+/// geometry valid; the sequence is not empty.
 Spec spec_of(runtime::Descriptors descriptors);
 
 }  // namespace fusekit::jit

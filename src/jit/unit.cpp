@@ -41,39 +41,43 @@ bool add_headers(std::string const& type, std::set<std::string>& headers, std::s
 }
 
 char const* text_of(bool value) { return value ? "true" : "false"; }
-std::string text_of(PerMode<2> const& of) { return "{" + std::to_string(of[0]) + ", " + std::to_string(of[1]) + "}"; }
-std::string text_of(Filter<2> const& of) {
-    return "Filter<2>{" + text_of(of.size) + ", " + text_of(of.pad_before) + ", " + text_of(of.pad_after) + ", " +
-           text_of(of.strides) + ", " + text_of(of.dilations) + ", " + std::to_string(of.group_count) + "}";
-}
-
 constexpr char depthwise_header[] = "fusekit/backend/hip/schedule/depthwise.hpp";
 
 }  // namespace
 
 std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const& filter, std::string& why) {
-    std::string epilogue, sources, asserts;
-    std::set<std::string> headers = {"fusekit/backend/hip/runtime/kernel.hpp", "fusekit/ops/conv.hpp", "padding.hpp"};
+    std::string before, after, sources, asserts;
+    std::set<std::string> headers = {"fusekit/backend/hip/runtime/kernel.hpp", "padding.hpp"};
+    for (TypeText const* const of : {&spec.head_type, &spec.pool_type})
+        if (!of->header.empty()) headers.insert(of->header);
     std::set<std::string> given;
-    for (std::size_t i = 0; i < spec.operators.size(); ++i) {
-        OperatorEntry const& one = *spec.operators[i];
-        epilogue += ", " + one.type;
-        std::string const args = "typename " + one.type + "::Args";
-        asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one.bytes) + " && alignof(" + args +
-                   ") == " + std::to_string(one.alignment) + ");\n";
-        if (!one.header.empty()) headers.insert(one.header);
-        else if (given.insert(one.source).second)
-            sources += "#line 1 \"" + one.name + "\"\n" + one.source + "\n#line 1 \"" + one.name + " in a plan\"\n";
-    }
-    epilogue += ", jit::Padding<" + std::to_string(epilogue_bytes - spec.used) + ">>";
-    std::string const begin = "fusekit::detail::FusedPlan<", of_dynamic = begin + "Conv<dynamic>" + epilogue;
+    auto const add = [&](std::string& plan, Operators const& of) {
+        for (OperatorEntry const* const one : of.all) {
+            plan += one->type + ", ";
+            std::string const args = "typename " + one->type + "::Args";
+            asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one->bytes) + " && alignof(" + args +
+                       ") == " + std::to_string(one->alignment) + ");\n";
+            if (!one->header.empty()) headers.insert(one->header);
+            else if (given.insert(one->source).second)
+                sources +=
+                    "#line 1 \"" + one->name + "\"\n" + one->source + "\n#line 1 \"" + one->name + " in a plan\"\n";
+        }
+        plan += "jit::Padding<" + std::to_string(words_bytes - of.used) + ">";
+    };
+    if (!spec.before.all.empty()) add(before, spec.before), before += ", ";
+    add(after, spec.after);
+    if (!spec.pool_type.type.empty()) after += ", " + spec.pool_type.type;
+    auto const plan_of = [&](std::string const& head) {
+        return "fusekit::detail::FusedPlan<" + before + head + (head.empty() ? "" : ", ") + after + ">";
+    };
+    std::string const of_dynamic = plan_of(spec.head_type.type);
     std::string plan = of_dynamic, traits;
     std::string mainloop = type_in(kernel.mainloop);
     replace_all(mainloop, type_in(kernel.plan), "ThePlan");
     if (!add_headers(mainloop, headers, why)) return "";
     if (headers.count(depthwise_header)) {
         headers.insert("known_conv.hpp");
-        plan = begin + "jit::KnownConv<" + text_of(filter) + ">" + epilogue;
+        plan = plan_of("jit::KnownConv<" + text_of(filter) + ">");
         // members of kernel parameters depend on these: they are those of Conv<dynamic>
         for (char const* const trait : {"has_halo", "has_planes"}) {
             std::string const arguments = ", " + type_in(kernel.element) + ", " + type_in(kernel.element) + ">";
@@ -83,14 +87,20 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
     }
     std::string includes;
     for (std::string const& header : headers) includes += "#include \"" + header + "\"\n";
-    bool const tensor = spec.reads == Reads::one_tensor;
-    std::string const size = std::to_string(epilogue_bytes);
+    std::string const size = std::to_string(kernel.epilogue_bytes);
+    bool const tensors = spec.reads == Reads::tensors, pixels = spec.reads == Reads::pixel_parameters;
+    if (is_product(spec.head))
+        asserts += std::string("static_assert(TheEpilogue::reads_image == ") + text_of(tensors) +
+                   " && TheEpilogue::reads_named == " + text_of(tensors) +
+                   " && TheEpilogue::per_pixel == " + text_of(pixels) + ");\n";
+    if (spec.head == Head::none)
+        asserts +=
+            std::string("static_assert(TheEpilogue::pixelwise == ") + text_of(tensors || pixels) +
+            " && (TheEpilogue::channelwise || TheEpilogue::pixelwise) == " + text_of(spec.reads != Reads::nothing) +
+            ");\n";
     return includes + "namespace fk = fusekit;\n" + sources + "namespace fusekit::hip {\nusing ThePlan = " + plan +
            ";\n" + traits + "using TheMainloop = " + mainloop + ";\nusing TheEpilogue = ThePlan::Epilogue;\n" +
            asserts + "static_assert(sizeof(TheEpilogue::Args) == " + size + " && alignof(TheEpilogue::Args) == 8);\n" +
-           "static_assert(TheEpilogue::reads_image == " + text_of(tensor) +
-           " && TheEpilogue::reads_named == " + text_of(tensor) +
-           " && TheEpilogue::per_pixel == " + text_of(spec.reads == Reads::pixel_parameters) + ");\n" +
            "static_assert(sizeof(TheMainloop::Params) == " + std::to_string(kernel.params_bytes) + ");\n" +
            "static_assert(TheMainloop::threads == " + std::to_string(kernel.threads) + ");\n" +
            "template <class Mainloop>\nconstexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };\n" +

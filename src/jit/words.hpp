@@ -3,25 +3,38 @@
 
 #include <vector>
 
+#include "heads.hpp"
 #include "kernel_entry.hpp"
 #include "operator_entry.hpp"
 
 namespace fusekit::jit {
 
-/// Bytes of the Args of all operators after the head: the same in every plan, so that the kernel's parameters have one
-/// layout. The unit's plan ends with Padding, an operator that fills them up (device/padding.hpp).
-inline constexpr unsigned epilogue_bytes = 512;
+/// Bytes of the Args of all operators before or after the head: the same in every plan, so that the kernel's parameters
+/// have one layout. In the unit's plan they end with Padding, an operator that fills them up (device/padding.hpp).
+inline constexpr unsigned words_bytes = 512;
 
-/// Kinds of memory that the operators after the head read, beside parameters of channels. The backend's selection of
-/// kernels and the layout of their parameters depend on this and on nothing else of these operators.
-enum class Reads { channels, pixel_parameters, one_tensor };
+/// Kinds of memory that the operators after the head read: `channels` also if they read nothing after a Conv or Gemm,
+/// `tensors` beside any of the others. The backend's selection of kernels and the layout of their parameters depend on
+/// this and on nothing else of these operators.
+enum class Reads { nothing, channels, pixel_parameters, tensors };
 
-/// The operators after the head of a plan that is compiled at run time. The backend compiles Words in their place.
-struct Spec {
-    std::vector<OperatorEntry const*> operators;
+/// Operators before or after the head.
+struct Operators {
+    int first = 0;  ///< position in the sequence of the first one
+    std::vector<OperatorEntry const*> all;
     std::vector<unsigned> offsets;  ///< of each operator's Args in Words::Args::bytes
-    unsigned used = 0;              ///< bytes that they have in all
-    Reads reads = Reads::channels;
+    unsigned used = 0;  ///< bytes that they have in all
+};
+
+/// A plan that is compiled at run time: its head, and the operators before and after it, in whose place the backend
+/// compiles Words.
+struct Spec {
+    Head head = Head::none;
+    TypeText head_type, pool_type;  ///< empty without a head, without a pool
+    runtime::Descriptor geometry = {};  ///< of a pool or a gather (any_geometry.hpp)
+    Text geometry_name;
+    Operators before, after;
+    Reads reads = Reads::nothing;  ///< of the operators after the head
 };
 
 /// The call that the thread is in.
@@ -37,22 +50,25 @@ inline thread_local Current current;
 inline Text current_plan() { return current.plan ? current.plan : "fusekit_jit"; }
 inline Text current_name() { return current.one ? current.one->name.c_str() : "operator"; }
 
-/// One operator in place of all that follow the head. Code of the host uses it to validate arguments and to prepare
-/// launches; no kernel is compiled with it.
-template <Reads reads>
+/// One operator in place of all after the head or, if `before`, of all before it. Code of the host uses it to validate
+/// arguments and to prepare launches; no kernel is compiled with it.
+template <Reads reads, bool before = false>
 struct Words {
     static constexpr auto stage = Stage::pointwise;
     struct Args {
-        alignas(8) unsigned char bytes[epilogue_bytes];
+        alignas(8) unsigned char bytes[words_bytes];
     };
+
+    static Operators const& operators() { return before ? current.spec->before : current.spec->after; }
 
     FUSEKIT_H static Text name() { return "operators"; }
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         Check own = in;
         own.operator_name = current_name;
-        for (std::size_t i = 0; i < current.spec->operators.size() && !in.refused(); ++i) {
-            current.one = current.spec->operators[i];
-            current.one->check(args.bytes + current.spec->offsets[i], own);
+        Operators const& of = operators();
+        for (std::size_t i = 0; i < of.all.size() && !in.refused(); ++i) {
+            current.one = of.all[i];
+            current.one->check(args.bytes + of.offsets[i], own);
         }
         current.one = nullptr;
     }
@@ -73,75 +89,53 @@ struct Words {
         return {};
     }
     template <class V>
+        requires(reads == Reads::nothing)
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+    template <class V>
         requires(reads == Reads::channels || reads == Reads::pixel_parameters)
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const&) {
         return x;
     }
     template <class V, class At>
-        requires(reads == Reads::one_tensor)
+        requires(reads == Reads::tensors)
     FUSEKIT_HD static constexpr V apply(V x, At const&, Args const&) {
         return x;
     }
     FUSEKIT_H static void views(Args& args, auto const& f)
-        requires(reads == Reads::one_tensor)
+        requires(reads == Reads::tensors)
     {
-        if (current.spec)
-            for (std::size_t i = 0; i < current.spec->operators.size(); ++i)
-                if (OperatorEntry const* const one = current.spec->operators[i]; one->reads_tensor)
-                    f(*std::launder(
-                        reinterpret_cast<Required<AnyActivations, field::z>*>(args.bytes + current.spec->offsets[i])));
+        if (!current.spec) return;
+        Operators const& of = operators();
+        for (std::size_t i = 0; i < of.all.size(); ++i)
+            if (of.all[i]->reads_tensor)
+                f(*std::launder(reinterpret_cast<Required<AnyActivations, field::z>*>(args.bytes + of.offsets[i])));
     }
 };
 
-template <Reads reads>
-using HostPlan = fusekit::detail::FusedPlan<Conv<dynamic>, Words<reads>>;
+template <class Op>
+inline constexpr bool is_words = false;
+template <Reads reads, bool before>
+inline constexpr bool is_words<Words<reads, before>> = true;
 
 }  // namespace fusekit::jit
 
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::channels>::name() {
-    return jit::current_plan();
-}
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::pixel_parameters>::name() {
-    return jit::current_plan();
-}
-template <>
-inline fusekit::Text fusekit::jit::HostPlan<fusekit::jit::Reads::one_tensor>::name() {
-    return jit::current_plan();
-}
-
-template <fusekit::jit::Reads reads>
-struct fusekit::hip::CompiledLater<fusekit::jit::HostPlan<reads>> {
-    static constexpr bool later = true;
-    using Plan = jit::HostPlan<reads>;
-
-    template <class Mainloop>
-    static auto address() {
-        using Element = typename jit::ElementOfParams<typename Mainloop::Params>::Type;
-        constexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };
-        static jit::KernelEntry const entry{jit::text_of<Mainloop>(),          jit::text_of<Plan>(),
-                                            jit::text_of<Element>(),           Mainloop::threads,
-                                            sizeof(typename Mainloop::Params), dynamic_shared_bytes<Mainloop>,
-                                            ReadsArgumentInPlace<Mainloop>,    waits};
-        return reinterpret_cast<void (*)(typename Mainloop::Params)>(reinterpret_cast<std::uintptr_t>(&entry));
-    }
-};
-
-template <fusekit::jit::Reads reads>
-struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads>> {
+template <fusekit::jit::Reads reads, bool before>
+struct fusekit::runtime::OperatorOf<fusekit::jit::Words<reads, before>> {
     static constexpr Descriptor descriptor = {Kind::own};
-    using Args = typename jit::Words<reads>::Args;
+    using Words = jit::Words<reads, before>;
 
-    static Args read(Given const&) {
-        Args args{};
+    static typename Words::Args read(Given const&) {
+        typename Words::Args args{};
         detail::Reader const& reader = *jit::current.reader;
-        for (int i = 0; i < static_cast<int>(jit::current.spec->operators.size()) && !reader.refusal; ++i) {
-            jit::current.one = jit::current.spec->operators[static_cast<std::size_t>(i)];
-            int const stand_ins = reader.stands_in ? (i + 1) * roles : -1;
-            jit::current.one->read({reader.descriptors[i + 1], reader.arguments[i + 1], reader.rank_of_x, stand_ins,
-                                    reader.plan, jit::current_name, reader.refusal},
-                                   args.bytes + jit::current.spec->offsets[static_cast<std::size_t>(i)]);
+        jit::Operators const& of = Words::operators();
+        for (std::size_t i = 0; i < of.all.size() && !reader.refusal; ++i) {
+            jit::current.one = of.all[i];
+            int const position = of.first + static_cast<int>(i), stand_ins = reader.stands_in ? position * roles : -1;
+            jit::current.one->read({reader.descriptors[position], reader.arguments[position], reader.rank_of_x,
+                                    stand_ins, reader.plan, jit::current_name, reader.refusal},
+                                   args.bytes + of.offsets[i]);
         }
         jit::current.one = nullptr;
         return args;

@@ -153,11 +153,13 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if ((given.kind < 0 || given.kind > FUSEKIT_BINARY) && given.kind != FUSEKIT_OWN)
+        if ((given.kind < 0 || given.kind > FUSEKIT_BATCHED_GEMM) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};
         if (given.kind == FUSEKIT_CONV || given.kind == FUSEKIT_POOL) to.filter = filter_of(given.filter);
+        else if (given.kind == FUSEKIT_GROUP_NORM) to.filter.group_count = given.filter.groups;
+        else if (rt::has_filter(to.kind)) to.filter.size = filter_of(given.filter).size;
         if (given.kind == FUSEKIT_POOL) to.filter.dilations = {1, 1}, to.filter.group_count = 1;
     }
     return FUSEKIT_SUCCESS;

@@ -2,7 +2,6 @@
 //
 // Plans that libnvrtc compiles, over the fake driver (fake_driver.cpp): the compiler needs no GPU. Skipped without a
 // libnvrtc. bench/jit compares results on a GPU.
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,106 +13,19 @@
 #include <thread>
 #include <vector>
 
-#include "folder.hpp"
-#include "fusekit/runtime/c/fusekit.h"
+#include "layer.hpp"
 
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-/// Folder of the disk cache of this program, and a device.
-struct Setup {
-    test::Folder const folder;
-    fusekit_device device = nullptr;
-
-    Setup() {
-        bool found = false;
-        for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-            found = found || dlopen(name, RTLD_NOW);
-        if (!found) SKIP("skipped: no libnvrtc of version 13 on this machine");
-        REQUIRE(fusekit_jit_set_cache(folder.path.c_str(), 1 << 26) == FUSEKIT_SUCCESS);
-        REQUIRE(fusekit_device_create_jit(0, &device) == FUSEKIT_SUCCESS);
-    }
-    Setup(Setup const&) = delete;
-    Setup& operator=(Setup const&) = delete;
-    ~Setup() {
-        if (device) fusekit_device_destroy(device);
-    }
-};
-
-fusekit_tensor nhwc(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, void* data = nullptr,
-                    fusekit_type type = FUSEKIT_HALF) {
-    return {data, type, 4, {n, c, h, w}, {c * h * w, 1, w * c, c}};
-}
-
-/// Numbers of the fake driver: fake_launches in fake_driver.cpp.
-unsigned const* launches() {
-    auto const* const numbers = static_cast<unsigned*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "fake_launches"));
-    REQUIRE(numbers != nullptr);
-    return numbers;
-}
-
-alignas(256) unsigned char memory[4][1 << 16];
-
-/// A 1x1 convolution of 16 channels, and operators after it.
-struct Layer {
-    std::vector<fusekit_operator> operators = {{FUSEKIT_CONV, 0, FUSEKIT_FILTER(1, 1, 0, 1)}};
-    std::vector<fusekit_arguments> arguments{1};
-    fusekit_tensor x = nhwc(1, 16, 8, 8), y = nhwc(1, 16, 8, 8);
-    fusekit_plan plan = nullptr;
-    fusekit_run run = nullptr;
-
-    Layer() {
-        fusekit_arguments_init(&arguments[0]);
-        arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(16, 16, 1, 1, memory[0]);
-    }
-    Layer(Layer const&) = delete;
-    Layer& operator=(Layer const&) = delete;
-    ~Layer() {
-        if (run) fusekit_run_destroy(run);
-        if (plan) fusekit_plan_destroy(plan);
-    }
-    fusekit_arguments& add(std::int32_t kind, std::int32_t mode = 0) {
-        operators.push_back({kind, mode, {}});
-        fusekit_arguments_init(&arguments.emplace_back());
-        return arguments.back();
-    }
-    int count() const { return static_cast<int>(operators.size()); }
-    void find() {
-        fusekit_types const types = {x.type, y.type, x.type};
-        if (!plan) REQUIRE(fusekit_find(FUSEKIT_JIT, operators.data(), count(), &types, &plan) == FUSEKIT_SUCCESS);
-    }
-    fusekit_status prepare(fusekit_device device) {
-        find();
-        return fusekit_prepare(plan, device, arguments.data(), count(), &x, &y, 16, &run);
-    }
-    fusekit_status prepare_async(fusekit_device device) {
-        find();
-        return fusekit_prepare_async(plan, device, arguments.data(), count(), &x, &y, 16, &run);
-    }
-    /// Calls prepare_async() until the kernel is compiled or not.
-    fusekit_status prepare_in_time(fusekit_device device) {
-        for (;;) {
-            fusekit_status const status = prepare_async(device);
-            if (status != FUSEKIT_COMPILING) return status;
-            usleep(1000);
-        }
-    }
-};
+using namespace test;
 
 std::int32_t added(char const* name, char const* source) {
     std::int32_t mode = -1;
     REQUIRE(fusekit_jit_add_operator(name, source, &mode) == FUSEKIT_SUCCESS);
     return mode;
 }
-
-struct Counts {
-    std::uint64_t all[3];
-    Counts() { REQUIRE(fusekit_jit_counts(all) == FUSEKIT_SUCCESS); }
-    bool operator==(Counts const& other) const {
-        return all[0] == other.all[0] && all[1] == other.all[1] && all[2] == other.all[2];
-    }
-};
 
 }  // namespace
 

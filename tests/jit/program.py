@@ -1,38 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""program.py LIBRARY: a convolution with an operator of its own, compiled at run time, through ctypes. Prints "ok"."""
+"""program.py LIBRARY: a convolution with an operator of its own, and a Gemm with a bias and an activation, compiled at
+run time, through ctypes. Prints "ok"."""
 import ctypes
 import sys
 import tempfile
 
-CONV, BIAS, OWN = 0, 2, 64
+from interface import OWN_STREAM, Arguments, Filter, Operator, Tensor, Types
+
+CONV, GEMM, BIAS, ACTIVATION, OWN, GELU = 0, 1, 2, 5, 64, 11
 HALF, FLOAT = 1, 0
-JIT, NOT_COMPILED, ROLES, WEIGHTS, BIASES = 2, 8, 16, 0, 1
-OWN_STREAM = ctypes.c_void_p(-1)
-
-
-class Filter(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int32 * 2) for name in ("size", "pad_before", "pad_after", "stride", "dilation")]
-    _fields_ += [("groups", ctypes.c_int32)]
-
-
-class Operator(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_int32), ("mode", ctypes.c_int32), ("filter", Filter)]
-
-
-class Types(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int32) for name in ("x", "y", "weights")]
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32), ("rank", ctypes.c_int32),
-                ("extents", ctypes.c_int64 * 5), ("strides", ctypes.c_int64 * 5)]
-
-
-class Arguments(ctypes.Structure):
-    _fields_ = [("tensors", Tensor * ROLES)]
-    _fields_ += [(name, ctypes.c_double)
-                 for name in ("alpha", "beta", "gamma", "factor", "epsilon", "momentum", "zero_point")]
-
+JIT, NOT_COMPILED, WEIGHTS, BIASES = 2, 8, 0, 1
 
 SOURCE = b"""
 struct Cubed {
@@ -65,25 +42,37 @@ def main():
         mode = ctypes.c_int32()
         call("fusekit_jit_add_operator", b"Cubed", SOURCE, ctypes.byref(mode))
         window = Filter((3, 3), (1, 1), (1, 1), (1, 1), (1, 1), 1)
-        operators = (Operator * 3)(Operator(CONV, 0, window), Operator(BIAS), Operator(OWN, mode.value))
-        plan, device, run = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
-        call("fusekit_find", JIT, operators, 3, ctypes.byref(Types(HALF, HALF, HALF)), ctypes.byref(plan))
+        device = ctypes.c_void_p()
         call("fusekit_device_create_jit", 0, ctypes.byref(device))
         raw = [ctypes.create_string_buffer(1 << 17) for _ in range(4)]
         aligned = [(ctypes.addressof(one) + 255) // 256 * 256 for one in raw]
-        arguments = (Arguments * 3)()
-        for one in arguments:
-            call("fusekit_arguments_init", ctypes.byref(one))
-        arguments[0].tensors[WEIGHTS] = nhwc(aligned[0], 16, 16, 3, 3)
-        arguments[1].tensors[BIASES] = Tensor(aligned[1], FLOAT, 1, (16,), (1,))
-        arguments[2].alpha = 0.5
-        x, y = nhwc(None, 1, 16, 9, 9), nhwc(None, 1, 16, 9, 9)
-        call("fusekit_prepare", plan, device, arguments, 3, ctypes.byref(x), ctypes.byref(y), 16, ctypes.byref(run))
-        call("fusekit_run_execute", run, device, OWN_STREAM, ctypes.c_void_p(aligned[2]), ctypes.c_void_p(aligned[3]),
-             None, ctypes.c_size_t(0))
-        call("fusekit_device_synchronize", device)
-        call("fusekit_run_destroy", run)
-        call("fusekit_plan_destroy", plan)
+
+        def run(operators, weights, alpha, x, y):
+            plan, prepared = ctypes.c_void_p(), ctypes.c_void_p()
+            count = len(operators)
+            call("fusekit_find", JIT, (Operator * count)(*operators), count, ctypes.byref(Types(HALF, HALF, HALF)),
+                 ctypes.byref(plan))
+            arguments = (Arguments * count)()
+            for one in arguments:
+                call("fusekit_arguments_init", ctypes.byref(one))
+            arguments[0].tensors[WEIGHTS] = weights
+            arguments[1].tensors[BIASES] = Tensor(aligned[1], FLOAT, 1, (16,), (1,))
+            arguments[2].alpha = alpha
+            call("fusekit_prepare", plan, device, arguments, count, ctypes.byref(x), ctypes.byref(y), 16,
+                 ctypes.byref(prepared))
+            call("fusekit_run_execute", prepared, device, OWN_STREAM, ctypes.c_void_p(aligned[2]),
+                 ctypes.c_void_p(aligned[3]), None, ctypes.c_size_t(0))
+            call("fusekit_device_synchronize", device)
+            call("fusekit_run_destroy", prepared)
+            call("fusekit_plan_destroy", plan)
+
+        def matrix(data, rows, columns):
+            return Tensor(data, HALF, 2, (rows, columns), (columns, 1))
+
+        run([Operator(CONV, 0, window), Operator(BIAS), Operator(OWN, mode.value)], nhwc(aligned[0], 16, 16, 3, 3), 0.5,
+            nhwc(None, 1, 16, 9, 9), nhwc(None, 1, 16, 9, 9))
+        run([Operator(GEMM), Operator(BIAS), Operator(ACTIVATION, GELU)], matrix(aligned[0], 16, 24), 0,
+            matrix(None, 7, 24), matrix(None, 7, 16))
         call("fusekit_device_destroy", device)
     print("ok")
 

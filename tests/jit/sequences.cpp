@@ -60,18 +60,74 @@ TEST_CASE("jit sequences: a broken rule has the sentence of every Plan") {
 }
 
 TEST_CASE("jit sequences: what is not compiled is named") {
-    REQUIRE_THAT(found({bias, relu}), ContainsSubstring("expected a convolution as the first operator"));
+    REQUIRE_THAT(found({bias, conv}), ContainsSubstring("Conv<filter(3, 3).pad(1)>: expected an operator of plans"));
     REQUIRE_THAT(found({conv, {FUSEKIT_STORE, 0, {}}}), ContainsSubstring("Store: expected an operator of plans"));
-    REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected one residual"));
+    REQUIRE_THAT(found({{FUSEKIT_BATCH_NORM_BACKWARD, FUSEKIT_SPATIAL, {}}}),
+                 ContainsSubstring("BatchNormBackward<Spatial>: expected an operator of plans"));
+    REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected after a Conv or Gemm, one residual"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_INT8, FUSEKIT_INT8, FUSEKIT_INT8}),
                  ContainsSubstring("types: expected float, half or bfloat16"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_HALF, FUSEKIT_FLOAT, FUSEKIT_HALF}),
                  ContainsSubstring("got half to float"));
     REQUIRE_THAT(found({conv, {FUSEKIT_OWN, 12345, {}}}), ContainsSubstring("fusekit_jit_add_operator"));
     REQUIRE_THAT(found({conv, residual, {FUSEKIT_BINARY, FUSEKIT_ADD, {}}}),
-                 ContainsSubstring("Add: expected one residual, binary operator or batch norm per activation"));
+                 ContainsSubstring("Add: expected after a Conv or Gemm, one residual, binary operator or batch norm"));
     REQUIRE_THAT(found({conv, {FUSEKIT_BINARY, 6, {}}}), ContainsSubstring("a mode from 0 to 5, got 6"));
     REQUIRE_THAT(found({conv, {FUSEKIT_ACTIVATION, 99, {}}}), ContainsSubstring("a mode from 0 to 17, got 99"));
+}
+
+TEST_CASE("jit sequences: heads other than a convolution, and plans without one") {
+    fusekit_operator const gemm = {FUSEKIT_GEMM, 0, {}}, average = {FUSEKIT_GLOBAL_AVERAGE, 0, {}};
+    fusekit_operator const halves_of_pool = {FUSEKIT_POOL, FUSEKIT_MAX, FUSEKIT_FILTER(2, 2, 0, 2)};
+    REQUIRE(found({gemm, bias, residual, relu}) == "Plan<Gemm, Bias, Residual, Activation<Relu>>");
+    REQUIRE(found({{FUSEKIT_BATCHED_GEMM, 0, {}}, relu}) == "Plan<BatchedGemm, Activation<Relu>>");
+    for (int mode : {FUSEKIT_SPATIAL, FUSEKIT_PER_ACTIVATION})
+        REQUIRE_THAT(found({{FUSEKIT_BATCH_NORM_TRAINING, mode, {}}, residual, relu}),
+                     ContainsSubstring("Plan<BatchNormTraining<"));
+    REQUIRE(found({relu}) == "Plan<Activation<Relu>>");
+    REQUIRE(found({residual, bias, residual, relu}) == "Plan<Residual, Bias, Residual, Activation<Relu>>");
+    REQUIRE(found({relu, {FUSEKIT_POOL, FUSEKIT_AVERAGE, FUSEKIT_FILTER(3, 3, 1, 2)}}) ==
+            "Plan<Activation<Relu>, Pool<Average, filter(3, 3).pad(1).stride(2)>>");
+    REQUIRE(found({average}) == "Plan<GlobalAverage>");
+    REQUIRE(found({conv, relu, halves_of_pool}) ==
+            "Plan<Conv<filter(3, 3).pad(1)>, Activation<Relu>, Pool<Max, filter(2, 2).stride(2)>>");
+    struct {
+        fusekit_operator head;
+        char const* name;
+    } const heads[] = {{{FUSEKIT_LAYER_NORM, 0, {}}, "LayerNorm"},
+                       {{FUSEKIT_RMS_NORM, 0, {}}, "RmsNorm"},
+                       {{FUSEKIT_GROUP_NORM, 0, {{}, {}, {}, {}, {}, 8}}, "GroupNorm"},
+                       {{FUSEKIT_INSTANCE_NORM, 0, {}}, "InstanceNorm"},
+                       {{FUSEKIT_SOFTMAX, 0, {}}, "Softmax"},
+                       {{FUSEKIT_LOG_SOFTMAX, 0, {}}, "LogSoftmax"},
+                       {{FUSEKIT_UPSAMPLE_NEAREST, 0, {{2, 2}, {}, {}, {}, {}, 0}}, "UpsampleNearest<2>"},
+                       {{FUSEKIT_UPSAMPLE_BILINEAR, 0, {{2, 3}, {}, {}, {}, {}, 0}}, "UpsampleBilinear<2, 3>"},
+                       {{FUSEKIT_PIXEL_SHUFFLE, 0, {{4, 4}, {}, {}, {}, {}, 0}}, "PixelShuffle<4>"},
+                       {{FUSEKIT_PIXEL_UNSHUFFLE, 0, {{3, 3}, {}, {}, {}, {}, 0}}, "PixelUnshuffle<3>"}};
+    for (auto const& [head, name] : heads) {
+        REQUIRE(found({head, residual, relu}) == std::string("Plan<") + name + ", Residual, Activation<Relu>>");
+        bool const of_rows = head.kind >= FUSEKIT_LAYER_NORM && head.kind <= FUSEKIT_LOG_SOFTMAX;
+        if (of_rows)
+            REQUIRE(found({bias, residual, head, residual}) ==
+                    std::string("Plan<Bias, Residual, ") + name + ", Residual>");
+        else
+            REQUIRE_THAT(found({bias, head}), ContainsSubstring(fusekit::detail::rules::ReductionComesFirst::sentence));
+        REQUIRE_THAT(found({head, average}), ContainsSubstring(fusekit::detail::rules::PoolFits::sentence));
+    }
+}
+
+TEST_CASE("jit sequences: geometry that a type cannot have") {
+    fusekit_filter padded = FUSEKIT_FILTER(2, 2, 2, 1), none = FUSEKIT_FILTER(0, 2, 0, 1);
+    for (fusekit_filter const& window : {padded, none})
+        REQUIRE_THAT(found({{FUSEKIT_POOL, FUSEKIT_MAX, window}}), ContainsSubstring("expected a window with sizes"));
+    fusekit_filter factors = {};
+    for (int factor : {0, -1, 1025, std::numeric_limits<int>::max()}) {
+        factors.size[0] = factors.size[1] = factor;
+        for (int kind = FUSEKIT_UPSAMPLE_NEAREST; kind <= FUSEKIT_PIXEL_UNSHUFFLE; ++kind)
+            REQUIRE_THAT(found({{kind, 0, factors}}), ContainsSubstring("expected factors of 1 to 1024"));
+    }
+    factors.size[0] = 2, factors.size[1] = 3;
+    REQUIRE_THAT(found({{FUSEKIT_PIXEL_SHUFFLE, 0, factors}}), ContainsSubstring("expected one factor for rows"));
 }
 
 TEST_CASE("jit sequences: operators that are given as source") {
@@ -107,9 +163,10 @@ TEST_CASE("jit sequences: random descriptors") {
         std::vector<fusekit_operator> all(static_cast<std::size_t>(draw(0, 10)));
         for (std::size_t at = 0; at < all.size(); ++at) {
             fusekit_operator& one = all[at];
-            one.kind = at == 0 && draw(0, 3) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 15) : draw(-2, 80);
+            one.kind = at == 0 && draw(0, 1) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 26) : draw(-2, 80);
             one.mode = draw(0, 9) ? draw(0, 1) : draw(-3, 100);
-            if (one.kind == FUSEKIT_CONV) one.filter = FUSEKIT_FILTER(draw(1, 5), draw(1, 5), draw(0, 2), draw(1, 2));
+            if (one.kind == FUSEKIT_CONV || one.kind == FUSEKIT_POOL || one.kind > FUSEKIT_RMS_NORM)
+                one.filter = FUSEKIT_FILTER(draw(1, 5), draw(1, 5), draw(0, 2), draw(1, 2));
             if (draw(0, 50) == 0) one.filter.size[0] = std::numeric_limits<int>::min();
         }
         fusekit_types types = halves;

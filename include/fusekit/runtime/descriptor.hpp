@@ -27,6 +27,17 @@ enum class Kind : std::uint8_t {
     batch_norm_backward,
     activation_backward,
     binary,
+    layer_norm,
+    rms_norm,
+    group_norm,
+    instance_norm,
+    softmax,
+    log_softmax,
+    upsample_nearest,
+    upsample_bilinear,
+    pixel_shuffle,
+    pixel_unshuffle,
+    batched_gemm,
     own = 64,
 };
 
@@ -41,7 +52,9 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode = 0;  ///< an ActivationMode, NormMode, PoolMode or BinaryMode; 0 for other kinds; any number for
                             ///< an application's operator
-    Filter<2> filter = fusekit::filter(1, 1);  ///< filter of a Conv, or window of a Pool
+    /// filter of a Conv; window of a Pool; `size`: factors of an upsampling or a pixel shuffle; `group_count`: groups
+    /// of a GroupNorm
+    Filter<2> filter = fusekit::filter(1, 1);
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };
@@ -58,6 +71,7 @@ FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
 /// Functions that return descriptors of the library's operators.
 FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
 FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
+FUSEKIT_H constexpr Descriptor batched_gemm() { return {Kind::batched_gemm}; }
 FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
 FUSEKIT_H constexpr Descriptor batch_norm_inference(NormMode mode) {
     return {Kind::batch_norm_inference, static_cast<std::int32_t>(mode)};
@@ -83,6 +97,32 @@ FUSEKIT_H constexpr Descriptor store() { return {Kind::store}; }
 FUSEKIT_H constexpr Descriptor global_average() { return {Kind::global_average}; }
 FUSEKIT_H constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
     return {Kind::pool, static_cast<std::int32_t>(mode), window};
+}
+FUSEKIT_H constexpr Descriptor layer_norm() { return {Kind::layer_norm}; }
+FUSEKIT_H constexpr Descriptor rms_norm() { return {Kind::rms_norm}; }
+FUSEKIT_H constexpr Descriptor group_norm(std::int32_t groups) {
+    return {Kind::group_norm, 0, fusekit::filter(1, 1).groups(groups)};
+}
+FUSEKIT_H constexpr Descriptor instance_norm() { return {Kind::instance_norm}; }
+FUSEKIT_H constexpr Descriptor softmax() { return {Kind::softmax}; }
+FUSEKIT_H constexpr Descriptor log_softmax() { return {Kind::log_softmax}; }
+FUSEKIT_H constexpr Descriptor upsample_nearest(std::int32_t rows, std::int32_t columns) {
+    return {Kind::upsample_nearest, 0, fusekit::filter(rows, columns)};
+}
+FUSEKIT_H constexpr Descriptor upsample_bilinear(std::int32_t rows, std::int32_t columns) {
+    return {Kind::upsample_bilinear, 0, fusekit::filter(rows, columns)};
+}
+FUSEKIT_H constexpr Descriptor pixel_shuffle(std::int32_t factor) {
+    return {Kind::pixel_shuffle, 0, fusekit::filter(factor, factor)};
+}
+FUSEKIT_H constexpr Descriptor pixel_unshuffle(std::int32_t factor) {
+    return {Kind::pixel_unshuffle, 0, fusekit::filter(factor, factor)};
+}
+
+/// True for kinds whose descriptors have a filter (Descriptor::filter).
+FUSEKIT_H constexpr bool has_filter(Kind kind) {
+    return kind == Kind::conv || kind == Kind::pool || kind == Kind::group_norm ||
+           (kind >= Kind::upsample_nearest && kind <= Kind::pixel_unshuffle);
 }
 
 /// Element types of x, y, and the weights of a Conv or Gemm.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/ops/resample.hpp"
+#include "fusekit/ops/row_norm.hpp"
+#include "fusekit/ops/softmax.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/runtime/form.hpp"
@@ -39,6 +42,17 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
         case Kind::global_average: return &facts_of<GlobalAverage>;
         case Kind::channel_statistics: return &facts_of<ChannelStatistics>;
         case Kind::store: return &facts_of<Store>;
+        case Kind::layer_norm: return &facts_of<LayerNorm>;
+        case Kind::rms_norm: return &facts_of<RmsNorm>;
+        case Kind::group_norm: return &facts_of<GroupNorm>;
+        case Kind::instance_norm: return &facts_of<InstanceNorm>;
+        case Kind::softmax: return &facts_of<Softmax>;
+        case Kind::log_softmax: return &facts_of<LogSoftmax>;
+        case Kind::upsample_nearest: return &facts_of<UpsampleNearest<2>>;
+        case Kind::upsample_bilinear: return &facts_of<UpsampleBilinear<2>>;
+        case Kind::pixel_shuffle: return &facts_of<PixelShuffle<2>>;
+        case Kind::pixel_unshuffle: return &facts_of<PixelUnshuffle<2>>;
+        case Kind::batched_gemm: return &facts_of<BatchedGemm>;
         case Kind::own: break;
     }
     return nullptr;
@@ -61,6 +75,10 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
         bool const known = of.mode >= 0 && of.mode < activation_modes;
         return Text(which) + "<" +
                (known ? Text(name(static_cast<ActivationMode>(of.mode))) : "mode " + Text::number(of.mode)) + ">";
+    };
+    auto const gather = [&](char const* which) {
+        Text const rows = Text::number(of.filter.size.h), columns = Text::number(of.filter.size.w);
+        return Text(which) + "<" + rows + (of.filter.size.h == of.filter.size.w ? Text(">") : ", " + columns + ">");
     };
     switch (of.kind) {
         case Kind::conv: return "Conv<" + of.filter.to_string() + ">";
@@ -85,6 +103,17 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
         case Kind::global_average: return "GlobalAverage";
         case Kind::channel_statistics: return "ChannelStatistics";
         case Kind::store: return "Store";
+        case Kind::layer_norm: return "LayerNorm";
+        case Kind::rms_norm: return "RmsNorm";
+        case Kind::group_norm: return "GroupNorm";
+        case Kind::instance_norm: return "InstanceNorm";
+        case Kind::softmax: return "Softmax";
+        case Kind::log_softmax: return "LogSoftmax";
+        case Kind::upsample_nearest: return gather("UpsampleNearest");
+        case Kind::upsample_bilinear: return gather("UpsampleBilinear");
+        case Kind::pixel_shuffle: return gather("PixelShuffle");
+        case Kind::pixel_unshuffle: return gather("PixelUnshuffle");
+        case Kind::batched_gemm: return "BatchedGemm";
         case Kind::own: break;
     }
     Slot const* const own = slot_for(forms, of);

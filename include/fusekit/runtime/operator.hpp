@@ -6,6 +6,7 @@
 #include "fusekit/ops/binary.hpp"
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/gemm.hpp"
+#include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/residual.hpp"
@@ -50,6 +51,12 @@ template <>
 struct OperatorOf<Gemm> {
     static constexpr Descriptor descriptor = gemm();
     FUSEKIT_H static Gemm::Args read(Given const& given) { return {given.view<2>(Role::weights)}; }
+};
+
+template <>
+struct OperatorOf<BatchedGemm> {
+    static constexpr Descriptor descriptor = batched_gemm();
+    FUSEKIT_H static BatchedGemm::Args read(Given const& given) { return {given.activations(Role::weights)}; }
 };
 
 template <>

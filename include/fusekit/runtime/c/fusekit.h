@@ -88,6 +88,17 @@ enum {
     FUSEKIT_BATCH_NORM_BACKWARD = 13,
     FUSEKIT_ACTIVATION_BACKWARD = 14,
     FUSEKIT_BINARY = 15, /* y = x + z and others, by `mode`, with the tensor FUSEKIT_Z */
+    FUSEKIT_LAYER_NORM = 16, /* norms of rows: optional FUSEKIT_NORM_SCALE and FUSEKIT_SHIFT, floats per channel */
+    FUSEKIT_RMS_NORM = 17,
+    FUSEKIT_GROUP_NORM = 18, /* `groups` of the filter: number of groups of channels */
+    FUSEKIT_INSTANCE_NORM = 19,
+    FUSEKIT_SOFTMAX = 20,
+    FUSEKIT_LOG_SOFTMAX = 21,
+    FUSEKIT_UPSAMPLE_NEAREST = 22, /* `size` of the filter: factors of rows and columns */
+    FUSEKIT_UPSAMPLE_BILINEAR = 23,
+    FUSEKIT_PIXEL_SHUFFLE = 24, /* `size` of the filter: the factor, twice */
+    FUSEKIT_PIXEL_UNSHUFFLE = 25,
+    FUSEKIT_BATCHED_GEMM = 26,
     FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
@@ -138,7 +149,7 @@ typedef struct fusekit_filter {
 #define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
 
 /* One operator of a sequence. `mode` is 0 for kinds without modes; all members of `filter` are 0 for kinds without a
- * filter. */
+ * filter. Norms by groups and upsampling read the members of `filter` that fusekit_kind names. */
 typedef struct fusekit_operator {
     fusekit_kind kind;
     int32_t mode;
@@ -299,10 +310,13 @@ fusekit_status fusekit_run_destroy(fusekit_run run);
 
 /* ---- Plans that are compiled at run time ---- */
 
-/* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence of a convolution, and after it biases, batch
- * norms (inference), activations, scales, operators with a second tensor (a residual or a binary operator, one per
- * plan) and operators that are given as source, that breaks no rule, for
- * x, y and weights of one type: float, half or bfloat16. fusekit_prepare() and fusekit_execute() select the kernel for
+/* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence that breaks no rule, of at most one head, then
+ * biases, batch norms (inference), activations, scales, residuals, binary operators and operators that are given as
+ * source, then at most one pool, for x, y and weights of one type: float, half or bfloat16. Heads: a convolution, a
+ * Gemm, a BatchedGemm, a batch norm in training, norms of rows and softmax, upsampling and pixel shuffles. The
+ * operators may also precede a norm of rows or a softmax. After a convolution or a Gemm one operator may have a second
+ * tensor. x has 2 to 4 modes with a Gemm, a norm of channels or a softmax, else 4 or, without windows, 3 or 4; weights
+ * of a BatchedGemm have x's number of modes. fusekit_prepare() and fusekit_execute() select the kernel for
  * the layouts and compile it, by NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about
  * a second. GPUs of compute capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
 

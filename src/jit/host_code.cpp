@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Selects the unit that compiles a host plan.
+#include "forms.hpp"
+
+namespace fusekit::jit {
+
+HostCode const* float_code(Spec const& spec);
+HostCode const* half_code(Spec const& spec);
+HostCode const* bfloat16_code(Spec const& spec);
+HostCode const* gemm_code(Spec const& spec, DataType type);
+HostCode const* elementwise_code(Spec const& spec, DataType type);
+HostCode const* rows_code(Spec const& spec, DataType type);
+
+HostCode const* host_code(Spec const& spec, runtime::Types types) {
+    DataType const type = types.x;
+    if (!(types == runtime::Types(type))) return nullptr;
+    for (auto* const code : {gemm_code, elementwise_code, rows_code})
+        if (HostCode const* const found = code(spec, type)) return found;
+    if (type == DataType::float32) return float_code(spec);
+    if (type == DataType::float16) return half_code(spec);
+    return type == DataType::bfloat16 ? bfloat16_code(spec) : nullptr;
+}
+
+}  // namespace fusekit::jit
