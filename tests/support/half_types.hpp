@@ -8,9 +8,9 @@
 namespace test {
 
 /// Element types of 16 bits. Kernels of bfloat16 differ from half's in conversions and in the matrix instruction, which
-/// tests of their own run: with ONE_HALF_TYPE (FUSEKIT_FEWER_KERNELS) a program compiles the other kernels for half
+/// tests of their own run: with FEWER_KERNELS (FUSEKIT_FEWER_KERNELS) a program compiles the other kernels for half
 /// alone.
-#ifdef ONE_HALF_TYPE
+#ifdef FEWER_KERNELS
 using HalfTypes = std::tuple<fusekit::half>;
 #else
 using HalfTypes = std::tuple<fusekit::half, fusekit::bfloat16>;
