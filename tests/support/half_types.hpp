@@ -16,4 +16,7 @@ using HalfTypes = std::tuple<fusekit::half>;
 using HalfTypes = std::tuple<fusekit::half, fusekit::bfloat16>;
 #endif
 
+template <class... Others>
+using HalvesAnd = decltype(std::tuple_cat(std::tuple<Others...>{}, HalfTypes{}));
+
 }  // namespace test
