@@ -4,8 +4,8 @@
 // A kind of matrix units has several targets, whose code differs in instructions and registers: every target compiles
 // tiles, loaders and instructions of each element type that has instructions of its own, and each plan is compiled for
 // one target of each kind, with AMD_EVERY_PLAN for all. Targets: MFMA gfx908, gfx90a, gfx942; WMMA gfx1100, gfx1201.
-// Plans with totals or a prologue are compiled for MFMA alone. gfx1030, which has dot instructions for int8 and half,
-// compiles one plan of each.
+// Plans with totals, a prologue or a transposed convolution are compiled for MFMA alone. gfx1030, which has dot
+// instructions for int8 and half, compiles one plan of each.
 #if defined(AMD_EVERY_PLAN) || defined(__gfx90a__) || defined(__gfx1030__) || defined(__gfx1201__)
 #define AMD_INT8
 #endif
@@ -22,13 +22,13 @@
 #if defined(AMD_EVERY_PLAN) || defined(__gfx908__) || defined(__gfx1100__)
 #define AMD_LARGE_EPILOGUES
 #endif
-#if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1100__)
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 #define AMD_BATCHED
 #endif
 #if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 #define AMD_PROLOGUES
 #endif
-#if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1201__)
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 #define AMD_TRANSPOSED
 #endif
 
@@ -59,6 +59,8 @@ template struct amd::Kernels<fk::half, Plan<C, B, R, Statistics, A<fk::Relu>>, P
 #endif
 #ifdef AMD_TRANSPOSED
 template struct amd::Kernels<fk::half, Plan<C1, B, A<fk::HardSwish>>, Plan<X3, fk::ActivationSlope<fk::Relu>>>;
+#endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__) || defined(__gfx1201__)
 template struct amd::Kernels<fk::bfloat16, Plan<W3>>;
 #endif
 

@@ -23,14 +23,15 @@ inline fk::hip::Device native() {
 template <class Factor>
 constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
 
-/// Tiles with which a program tests AMD's loaders: all of them, or one for a target (ONE_LOADER_TILE) with the loaders
-/// that another target's program tests with all tiles.
-#ifdef ONE_LOADER_TILE
-template <class... Schedules>
-using LoaderTiles = std::tuple<fk::hip::NativeGemm<64, 64, 6>>;
+/// Tiles with which a program tests AMD's loaders. Loaders depend on the tile, not on the target: a program runs the
+/// first tile alone (FIRST_LOADER_TILE) or the others (OTHER_LOADER_TILES) if another target's program runs the rest.
+template <class First, class... Others>
+#if defined(FIRST_LOADER_TILE)
+using LoaderTiles = std::tuple<First>;
+#elif defined(OTHER_LOADER_TILES)
+using LoaderTiles = std::tuple<Others...>;
 #else
-template <class... Schedules>
-using LoaderTiles = std::tuple<Schedules...>;
+using LoaderTiles = std::tuple<First, Others...>;
 #endif
 
 }  // namespace test

@@ -28,7 +28,6 @@ TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {
                                                {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1});
     };
     check(device.with<fk::hip::Gemm<128, 128, 8>>());
-    check(device.with<fk::hip::Gemm<64, 64, 16>>());
     check(device.with<fk::hip::Direct<64>>());
 }
 

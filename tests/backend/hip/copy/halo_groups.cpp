@@ -7,6 +7,7 @@
 #include "backend/hip/group_infinities.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/stored_values.hpp"
 #include "support/transposed_convolutions.hpp"
@@ -23,7 +24,7 @@ using Map = fk::BatchNormInference<fk::PerActivation>;
 
 // Groups of whole and of broken packets of 8 channels, whose boxes TMA clips or threads zero and store; K / G other
 // than C / G; weights that threads copy by 8, 2 and 1.
-TEMPLATE_TEST_CASE("HIP: Halo convolutions of several groups are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: Halo convolutions of several groups are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();
     using Scheduled = decltype(halo);

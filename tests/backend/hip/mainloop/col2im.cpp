@@ -7,6 +7,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/hip.hpp"
+#include "support/half_types.hpp"
 #include "support/refusal.hpp"
 #include "support/transposed_convolutions.hpp"
 
@@ -25,7 +26,7 @@ struct AnyWeights {
 
 // Tiles that end past y, several of an image; one channel of y to 8; x of less and more than 64 channels, and channels
 // that fill no MMA; filters of even and odd sizes, padding wider than the taps reach, dilation.
-TEMPLATE_TEST_CASE("Col2im computes gradients by images of few channels exactly", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("Col2im computes gradients by images of few channels exactly", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto const of = [&]<auto Geometry>(oracle::Shape const& x, std::int64_t k) {
         auto col2im = device.with<Col2im<>>();

@@ -9,6 +9,7 @@
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/launch_results.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
 #include "support/transposed_convolutions.hpp"
@@ -41,7 +42,7 @@ constexpr bool has_halo = fk::hip::DepthwiseEntry::has_halo<fk::Plan<fk::Conv<fi
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: depthwise convolutions of a halo in shared memory are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise convolutions of a halo in shared memory are exact", "", HalfTypes) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<>>();
     using Scheduled = decltype(depthwise);

@@ -8,6 +8,7 @@
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/launch_results.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
 #include "support/stored_values.hpp"
@@ -45,10 +46,11 @@ constexpr DepthwisePlaneTiles::Numbers numbers_of{
     .multiplier = 1,
     .few_taps = size <= 3};
 
+using Elements = HalvesAnd<float>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: depthwise convolutions of planes in shared memory are exact", "", fk::half, fk::bfloat16,
-                   float) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise convolutions of planes in shared memory are exact", "", Elements) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<>>();
     using Scheduled = decltype(depthwise);

@@ -9,6 +9,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/matrix_products.hpp"
 #include "support/refusal.hpp"
 #include "support/run_case.hpp"
@@ -23,6 +24,7 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Map = fk::BatchNormInference<fk::PerActivation>;
+using Elements = HalvesAnd<float, fk::int8>;
 
 /// Checks a product alone, and followed by a bias, a residual, a Store, an activation and a scale.
 template <class T, int Rank, class Device>
@@ -46,7 +48,7 @@ void check_gemv(Device& device, Product const& product) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: Gemv's products of 1 to 32 rows are exact", "", float, fk::half, fk::bfloat16, fk::int8) {
+TEMPLATE_LIST_TEST_CASE("HIP: Gemv's products of 1 to 32 rows are exact", "", Elements) {
     fk::hip::Device device = gpu();
     auto gemv = device.with<Gemv<>>();
     for (Product const& product : {Product{0, 1, 1, 1, "mk", "mk", "mk", "mk"},

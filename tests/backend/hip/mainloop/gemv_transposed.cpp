@@ -7,6 +7,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/hip.hpp"
+#include "support/half_types.hpp"
 #include "support/refusal.hpp"
 #include "support/transposed_convolutions.hpp"
 
@@ -26,7 +27,7 @@ struct FilterOrders {
 }  // namespace
 
 // One row of x to 32; odd and few filters; channels that fill no step, and that are no multiple of a lane's four.
-TEMPLATE_TEST_CASE("Gemv computes gradients of 1x1 convolutions by x exactly", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("Gemv computes gradients of 1x1 convolutions by x exactly", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto gemv = device.with<Gemv<>>();
     for (auto const& [n, c, k] : {std::array{1, 8, 8},

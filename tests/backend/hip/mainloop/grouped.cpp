@@ -9,6 +9,7 @@
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/group_infinities.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
 #include "support/stored_values.hpp"
@@ -31,7 +32,7 @@ fk::hip::Device device_with_mma() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: Grouped is exact for groups of even numbers of channels", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: Grouped is exact for groups of even numbers of channels", "", HalfTypes) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
     using Scheduled = decltype(grouped);
@@ -87,7 +88,7 @@ TEST_CASE("HIP: Grouped computes filters in the plan's type, and signals") {
     check.operator()<fk::filter(5).pad(2).groups(4)>("n2c32h1w33k32r1s5pt0l2b0r2u1v1d1e1g4 nwc ksc");
 }
 
-TEMPLATE_TEST_CASE("HIP: Grouped applies operators and stores their tensors", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: Grouped applies operators and stores their tensors", "", HalfTypes) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
     using Scheduled = decltype(grouped);

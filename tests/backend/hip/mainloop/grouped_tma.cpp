@@ -6,6 +6,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
 #include "support/transposed_convolutions.hpp"
@@ -34,7 +35,7 @@ fk::hip::GroupedTmaTile tile_of(Case const& about, fk::hip::Device const& device
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: GroupedTmaConv is exact for groups of 4 to 64 channels", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: GroupedTmaConv is exact for groups of 4 to 64 channels", "", HalfTypes) {
     fk::hip::Device device = device_with_tma();
     auto grouped = device.with<Grouped<>>();
     using Scheduled = decltype(grouped);

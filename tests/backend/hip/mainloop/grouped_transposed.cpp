@@ -6,6 +6,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "fusekit/backend/hip/mainloop/grouped.hpp"
+#include "support/half_types.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -37,7 +38,7 @@ fk::hip::Device device_with_mma() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: grouped gradients by x are exact through strides of 1", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: grouped gradients by x are exact through strides of 1", "", HalfTypes) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
     check<TestType, fk::filter(3, 3).pad(1).groups(4)>(grouped, {2, 16, 9, 11}, 16);
@@ -46,7 +47,7 @@ TEMPLATE_TEST_CASE("HIP: grouped gradients by x are exact through strides of 1",
     check<TestType, fk::filter(1, 1).groups(2)>(grouped, {3, 64, 4, 5}, 64);
 }
 
-TEMPLATE_TEST_CASE("HIP: grouped gradients by x are exact through strides", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: grouped gradients by x are exact through strides", "", HalfTypes) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
     check<TestType, fk::filter(3, 3).pad(1).stride(2).groups(4)>(grouped, {2, 16, 9, 12}, 16);

@@ -7,6 +7,7 @@
 #include "backend/hip/sm90a_device.hpp"
 #include "support/amax_values.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/transposed_convolutions.hpp"
 
@@ -21,7 +22,7 @@ using PerActivation = fk::BatchNormInference<fk::PerActivation>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: Halo convolutions of few channels are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: Halo convolutions of few channels are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<Halo<>>();
     using Scheduled = decltype(halo);

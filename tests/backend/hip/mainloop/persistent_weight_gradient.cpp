@@ -6,6 +6,7 @@
 
 #include "backend/hip/one_gradient.hpp"
 #include "backend/hip/sm90a_device.hpp"
+#include "support/half_types.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
@@ -24,7 +25,7 @@ struct PersistentGradient {
 
 // More tiles than CTAs, tiles partly and wholly out of bounds, k-tiles partly out of bounds, several k-tiles; strides
 // of dw and x larger than their channels; a bias gradient, which the oracle's check always requests.
-TEMPLATE_TEST_CASE("HIP: weight gradients over few pixels agree with the oracle", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: weight gradients over few pixels agree with the oracle", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     OneGradient<PersistentGradient<PersistentWeights<128, 128, 32, 3, 2>>> wide(device);
     OneGradient<PersistentGradient<PersistentWeights<64, 64, 32, 4, 2>>> narrow(device);

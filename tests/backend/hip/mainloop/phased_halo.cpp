@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
+#include "support/half_types.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -33,7 +34,7 @@ void check(auto& device, oracle::Shape const& x, std::int64_t k) {
 
 // Odd and even images; phases without taps; windows that begin in padding; several blocks of columns, some of them
 // partly filled; several k-tiles, the last one partly filled; more tiles than the emulated GPU has SMs.
-TEMPLATE_TEST_CASE("HIP: gradients of few channels through strides are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: gradients of few channels through strides are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto halo = device.with<PhasedHalo<>>();
     check<TestType, fk::filter(7, 7).pad(3).stride(2)>(halo, {2, 3, 22, 27}, 64);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
+#include "support/half_types.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -42,7 +43,7 @@ TEMPLATE_TEST_CASE("HIP: strided transposed convolutions on sm_90a's tensor core
     check_transposed_infinities<fk::half, three>(scheduled, {2, 40, 6, 7}, 72);
 }
 
-TEMPLATE_TEST_CASE("HIP: phases of every window on sm_90a's tensor cores are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: phases of every window on sm_90a's tensor cores are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<WarpSpecialized<64, 64, 4, Roles::ping_pong>>();
     check_strided<TestType, fk::filter(5, 5).pad(2).stride(2)>(scheduled, {2, 16, 9, 12}, 40);

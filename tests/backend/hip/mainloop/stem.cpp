@@ -9,6 +9,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/stored_values.hpp"
 
@@ -26,7 +27,7 @@ static_assert(!fusekit::hip::StemEntry::has_kernel<
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's tensor cores are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: convolutions of few channels on sm_90a's tensor cores are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto stem = device.with<Stem<>>();
     using Scheduled = decltype(stem);

@@ -6,6 +6,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/transposed_convolutions.hpp"
 
@@ -19,7 +20,7 @@ using Norm = fk::BatchNormInference<fk::Spatial>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: StripHalo convolutions are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: StripHalo convolutions are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto strips = device.with<StripHalo<>>();
     using Scheduled = decltype(strips);

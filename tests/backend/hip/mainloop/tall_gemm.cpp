@@ -9,6 +9,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/matrix_products.hpp"
 #include "support/refusal.hpp"
 #include "support/run_case.hpp"
@@ -41,7 +42,7 @@ constexpr char const* images[] = {"n2c24h7w9k40r1s1pt0l0b0r0u1v1d1e1g1",   "n1c2
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("TallGemm computes 1x1 convolutions of few channels exactly", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("TallGemm computes 1x1 convolutions of few channels exactly", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto tall = device.with<TallGemm<>>();
     using Scheduled = decltype(tall);

@@ -10,6 +10,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/refusal.hpp"
 #include "support/run_case.hpp"
 #include "support/transposed_convolutions.hpp"
@@ -22,24 +23,31 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 
+constexpr char const* several_rounds = "n9c840h16w16k136r1s1pt0l0b0r0u1v1d1e1g1";
 /// 1x1 filters: planes of one to several groups of 64 pixels, partly filled; channels of one to several k-tiles, partly
 /// filled, and more than stages; few filters, and tiles of 64 and 128; several rounds.
-constexpr char const* images[] = {"n2c24h8w10k40r1s1pt0l0b0r0u1v1d1e1g1",    "n8c64h4w4k2r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n3c136h14w12k130r1s1pt0l0b0r0u1v1d1e1g1", "n4c16h6w12k64r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n6c304h4w18k24r1s1pt0l0b0r0u1v1d1e1g1",   "n2c200h8w8k200r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n5c32h32w28k20r1s1pt0l0b0r0u1v1d1e1g1",   "n9c72h1w8k65r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n33c40h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",    "n5c1096h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",
-                                  "n9c840h16w16k136r1s1pt0l0b0r0u1v1d1e1g1"};
+constexpr char const* images[] = {"n2c24h8w10k40r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n8c64h4w4k2r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n3c136h14w12k130r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n4c16h6w12k64r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n6c304h4w18k24r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n2c200h8w8k200r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n5c32h32w28k20r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n9c72h1w8k65r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n33c40h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",
+                                  "n5c1096h8w8k72r1s1pt0l0b0r0u1v1d1e1g1",
+                                  several_rounds};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("TmaPlanes computes 1x1 convolutions of planes exactly", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("TmaPlanes computes 1x1 convolutions of planes exactly", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto planes = device.with<TmaPlanes<>>();
     using Scheduled = decltype(planes);
     for (char const* sizes : images) {
         std::string const text = std::string(sizes) + " nchw kcrs " + std::string(fk::name(fk::data_type<TestType>));
         check_case(Case::parse(text + " CB #64"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias>, planes);
+        if (sizes == several_rounds) break;
         check_case(Case::parse(text + " CA relu #64"), run_conv<Scheduled, TestType, fk::filter(1, 1), Relu>, planes);
         check_case(Case::parse(text + " CN #64"), run_conv<Scheduled, TestType, fk::filter(1, 1), Norm>, planes);
     }
@@ -51,7 +59,7 @@ struct PlaneLayouts {
 };
 
 // Channels of x and of y of one to several tiles, partly filled.
-TEMPLATE_TEST_CASE("TmaPlanes computes gradients of 1x1 convolutions by x exactly", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("TmaPlanes computes gradients of 1x1 convolutions by x exactly", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     auto planes = device.with<TmaPlanes<>>();
     constexpr auto one = fk::filter(1, 1);

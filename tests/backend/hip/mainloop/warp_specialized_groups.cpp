@@ -6,6 +6,7 @@
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -20,7 +21,7 @@ using Map = fk::BatchNormInference<fk::PerActivation>;
 
 // Groups of fewer and of more channels than a tile has, half k-blocks (24, 40 channels), strides, dilation, 1x1
 // filters.
-TEMPLATE_TEST_CASE("HIP: WarpSpecialized convolutions of several groups are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: WarpSpecialized convolutions of several groups are exact", "", HalfTypes) {
     fk::hip::Device device = sm90a_device();
     std::string const type = std::is_same_v<TestType, fk::half> ? " half" : " bfloat16";
     auto const check = [&](auto scheduled) {

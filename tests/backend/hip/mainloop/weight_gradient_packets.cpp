@@ -6,6 +6,7 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "backend/hip/native.hpp"
+#include "support/half_types.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
@@ -34,7 +35,7 @@ struct Gradient {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: weight gradients of few channels in packets are exact", "", fk::half, fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: weight gradients of few channels in packets are exact", "", HalfTypes) {
     fk::hip::Device device = native();
     // One pixel; tiles of 64 channels, and one packet; the column of ones in a tile's last packet, in its first, and
     // alone; pixels that end with, or within, a k-tile of 16 and a table of 64.
