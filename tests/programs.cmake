@@ -45,7 +45,7 @@ set(table
   # Kernels for matrix units, by the targets that they are compiled for.
   "backend/hip/(atom/tf32|mma/.*|pipeline/.*)                                                    sm_90a"
   "backend/hip/copy/(bf16x3_split|copied_rows|nchw_.*|packed_taps|plane_pipeline)                sm_90a"
-  "backend/hip/copy/(halo_(box|groups)|strip_halo|tiled_halo|tma_.*|transposed_filters)          sm_90a"
+  "backend/hip/copy/(halo_(box|groups)|strip_.*|fast_.*|tiled_halo|tma_.*|transposed_filters)    sm_90a"
   "backend/hip/epilogue/(gathered_store|halo_pool|nchw_.*|phased_store|plane_group_store|pool_stage|tma_.*)  sm_90a"
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"

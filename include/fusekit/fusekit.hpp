@@ -29,6 +29,7 @@
 #include "fusekit/ops/conv/transposed.hpp"
 #include "fusekit/ops/conv/weight_gradient.hpp"
 #include "fusekit/ops/gemm.hpp"
+#include "fusekit/ops/group_norm.hpp"
 #include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/pool.hpp"

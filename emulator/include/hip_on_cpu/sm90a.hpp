@@ -139,6 +139,10 @@ void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4],
     stmatrix_x4(address, elements, transposed, location);
 }
 
+/// ex2.approx.ftz and rcp.approx.ftz, rounded to nearest; subnormal results are kept.
+inline float ex2_approx_ftz(float x) { return __builtin_exp2f(x); }
+inline float rcp_approx_ftz(float x) { return 1 / x; }
+
 /// ldmatrix.x4: loads four 8 x 8 matrices, with the addresses and the layout of stmatrix_x4().
 void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, SourceLocation const& location);
 template <bool transposed>

@@ -68,6 +68,10 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
                                       Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
+/// True if StripHalo loads that tensor by TMA, with statistics, too.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool strips_read_in_bulk = StripHaloEntry::has_kernel<Plan, T, U> && Plan::Epilogue::reads_named;
+
 /// True if WarpSpecialized has code with which threads store a y whose pixels are misaligned for TMA: for 16-bit
 /// results, unless TMA loads an operator's tensor into the same SMEM buffer, or tiles are of one phase, whose pixels
 /// are not consecutive.
@@ -94,14 +98,15 @@ struct ConvParams {
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     Slabs slabs = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
-    static constexpr bool by_tma = WarpSpecializedEntry::has_kernel<Plan, T, U> || PlanesEntry::has_kernel<Plan, T, U>;
+    static constexpr bool by_tma = WarpSpecializedEntry::has_kernel<Plan, T, U> ||
+                                   PlanesEntry::has_kernel<Plan, T, U> || StripHaloEntry::has_kernel<Plan, T, U>;
     static constexpr int phases = count_phases<Plan>();
     /// True if WarpSpecialized computes several groups of channels.
     static constexpr bool may_have_groups = WarpSpecializedEntry::may_have_groups<Plan, T, U>;
     static constexpr bool pools = Plan::pools;
     std::conditional_t<!by_tma, detail::Nothing, std::conditional_t<(phases > 1), PhaseMaps<phases>, BulkMaps>> maps =
         {};
-    std::conditional_t<!reads_in_bulk<Plan, T, U>, detail::Nothing,
+    std::conditional_t<!reads_in_bulk<Plan, T, U> && !strips_read_in_bulk<Plan, T, U>, detail::Nothing,
                        std::conditional_t<(phases > 1), PhaseReadMaps<phases>, ReadMap>>
         read = {};
     std::conditional_t<StemEntry::has_kernel<Plan, T, U>, StemTiles, detail::Nothing> stem = {};

@@ -85,7 +85,7 @@ void check(int n, int c, int p, int q, int k) {
     auto const bound = Plan::bind({.weights = view});
     Loader::Params conv{bound, {x.data(), of_x}, {nullptr, of_y}};
     hip::HaloStrips& strips = conv.halo_strips;
-    strips.set(shape, c, of_y.shape);
+    strips.set(shape, c, of_y.shape, filter);
     strips.stages = 2;
     int const of_tile = shape.tile_filters(), filters = k < of_tile ? k : of_tile, tap_bytes = shape.filter_bytes(),
               stages = static_cast<int>(strips.tiles) * strips.blocks;

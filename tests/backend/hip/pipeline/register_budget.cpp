@@ -40,5 +40,7 @@ TEST_CASE("HIP: register budgets are refused that setmaxnreg or the register fil
     CHECK(fk::hip::fits_register_file(40, 232, 1, 2));
     CHECK(fk::hip::fits_register_file(48, 208, 2, 2));  // 65,536
     CHECK_FALSE(fk::hip::fits_register_file(56, 208, 2, 2));
+    CHECK(fk::hip::fits_register_file(72, 216, 1, 2));  // 3 * 168 of the launch
+    CHECK_FALSE(fk::hip::fits_register_file(80, 216, 1, 2));  // 65,536
     CHECK_FALSE(fk::hip::fits_register_file(40, 232, 2, 2));
 }

@@ -21,12 +21,23 @@ template <class... Ops>
 constexpr bool has_kernel = StripHaloEntry::has_kernel<fk::Plan<Ops...>, fk::half, fk::half>;
 
 static_assert(with<fk::half, Three, fk::Bias>.met() && !with<float, Three>.factors && !with<fk::int8, Three>.factors);
-static_assert(!with<fk::half, fk::Activation<fk::Relu>, Three>.prologue);
-static_assert(!with<fk::half, Three, fk::ChannelStatistics>.totals);
+static_assert(with<fk::half, fk::Activation<fk::Relu>, Three>.met());
+static_assert(with<fk::half, Three, fk::ChannelStatistics>.met());
+static_assert(!with<fk::half, fk::Activation<fk::Relu>, Three, fk::Pool<fk::Max, 2, 2>>.pool);
 static_assert(has_kernel<Three, fk::Bias, fk::Activation<fk::Relu>> && has_kernel<fk::Conv<fk::dynamic>>);
 static_assert(has_kernel<Three, fk::BatchNormInference<fk::Spatial>> && has_kernel<Three, fk::Pool<fk::Max, 2, 2>>);
 static_assert(!has_kernel<Three, fk::Store, fk::Pool<fk::Max, 2, 2>>);
 static_assert(has_kernel<fk::TransposedConv<fk::filter(3, 3).pad(1)>>);
+static_assert(has_kernel<fk::GroupNormFromStatistics, fk::Activation<fk::Silu>, Three, fk::Bias, fk::Residual,
+                         fk::ChannelStatistics>);
+static_assert(has_kernel<Three, fk::Residual, fk::ChannelStatistics> &&
+              has_kernel<fk::Requantize, Three, fk::Residual>);
+static_assert(!has_kernel<Three, fk::ChannelStatistics, fk::Amax> &&
+              !has_kernel<Three, fk::Store, fk::ChannelStatistics>);
+static_assert(!has_kernel<fk::BatchNormInference<fk::Spatial>, fk::Requantize, Three>);  // 5 parameters per channel
+static_assert(has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::Bias, fk::ChannelStatistics>);
+static_assert(!has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2)>, fk::ChannelStatistics> &&
+              !has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>>);
 static_assert(!has_kernel<Three, fk::Residual> && !has_kernel<Three, fk::BatchNormInference<fk::PerActivation>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(1, 1)>> && !has_kernel<fk::Conv<fk::filter(3, 3).stride(2)>>);
 static_assert(!has_kernel<fk::Conv<fk::filter(3, 3).dilation(2)>> && !has_kernel<fk::Conv<fk::filter(3, 3).groups(2)>>);
@@ -67,6 +78,31 @@ TEST_CASE("HIP: a tile of StripHalo has 64 or 128 channels, and its stages fit s
     CHECK(shape(3, 3, 192).tiles({{3, 192, 31, 17}}) == 4 * 2 * 3);
 }
 
+TEST_CASE("HIP: StripHalo's tiles of a TransposedConv that doubles an image are of one phase of 2x2 taps") {
+    auto const shape = HaloStripShape::of(fk::filter(4, 4), 128, true, true);
+    CHECK((shape.taps() == 4 && shape.tap_columns() == 2 && shape.phases == 4));
+    CHECK((shape.pitch() == 10 && shape.rows_of_x() == 34 && shape.stages() == 6));
+    CHECK(shape.tiles({{1, 128, 32, 8}}) == 4);
+    CHECK(HaloStripShape::is_doubling(fk::filter(4, 4).stride(2).pad(1)));
+    CHECK_FALSE(HaloStripShape::is_doubling(fk::filter(4, 4).stride(2).pad(1, 1, 1, 0)));
+    CHECK_FALSE(HaloStripShape::is_doubling(fk::filter(3, 3).stride(2).pad(1)));
+}
+
+TEST_CASE(
+    "HIP: StripHalo refuses statistics of several images, and a prologue of more channels than SMEM has room for") {
+    ConvCase of = test::problem(1, 512, 64, 128, 3);
+    of.prologue = of.totals = true;
+    CHECK(unmet(of).empty());
+    of.x[1] = 520;
+    CHECK(unmet(of) == "C = 520 exceeds 512: use MatrixGemm");
+    of = test::problem(2, 128, 64, 128, 3);
+    of.totals = true;
+    CHECK(unmet(of) == "images of a plan with ChannelStatistics = 2 exceeds 1: use WarpSpecialized");
+    of = test::problem(1, 128, 8, 128, 3);
+    of.totals = true;
+    CHECK(unmet(of) == "pixels of a plan with ChannelStatistics = 64 is below 65: use WarpSpecialized");
+}
+
 TEST_CASE("HIP: StripHalo refuses the first condition that a problem does not meet, with its value") {
     CHECK(unmet(test::problem(32, 128, 280, 128, 3)).empty());
     CHECK(unmet(test::problem(32, 128, 280, 128, 1)) == "R * S = 1 is below 3: use WarpSpecialized");
@@ -94,6 +130,9 @@ TEST_CASE("HIP: StripHalo's time grows with the batch, and is infinite where it 
         last = time.seconds;
     }
     CHECK_FALSE(test::time_of<StripHaloEntry, StripHalo<>>(test::problem(32, 128, 140, 256, 1)).is_finite());
+    ConvCase prologue = test::problem(1, 128, 140, 256, 3);
+    prologue.prologue = true;  // the library does not select it
+    CHECK_FALSE(test::time_of<StripHaloEntry, StripHalo<>>(prologue).is_finite());
     ConvCase residual = test::problem(32, 128, 140, 256, 3);
     residual.reads_image = true;
     CHECK_FALSE(test::time_of<StripHaloEntry, StripHalo<>>(residual).is_finite());

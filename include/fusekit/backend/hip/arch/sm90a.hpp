@@ -97,6 +97,10 @@ __device__ void stmatrix_x4(std::uint32_t address, std::uint32_t const (&element
 template <bool transposed>
 __device__ void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4]);
 
+/// ex2.approx.ftz: 2^x to 2 ulp. rcp.approx.ftz: 1 / x to 1 ulp. Subnormal arguments and results are 0.
+__device__ float ex2_approx_ftz(float x);
+__device__ float rcp_approx_ftz(float x);
+
 /// wgmma_fence() orders register accesses before the first asynchronous wgmma, wgmma_commit() closes a group of them,
 /// and wgmma_wait<Pending>() waits until at most Pending groups are in flight. fence_operands() is only a compiler
 /// fence: it keeps the accumulators `acc` in their registers and orders their uses around it.

@@ -169,6 +169,17 @@ __device__ inline unsigned atom_add_one_acq_rel_cta(std::uint32_t number) {
 }
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
+__device__ inline float ex2_approx_ftz(float x) {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+__device__ inline float rcp_approx_ftz(float x) {
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
 template <bool transposed>
 __device__ void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4]) {
     if constexpr (transposed)

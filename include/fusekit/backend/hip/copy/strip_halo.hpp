@@ -25,41 +25,48 @@ struct StripRow {
     }
 };
 
-/// First row (StripRow), column and channel of y of a tile of StripHaloGemm.
+/// First row (StripRow), column and channel of y of a tile of StripHaloGemm; its phase's row and column, 0 or 1.
 struct StripTile {
     unsigned row;
-    int column, channel;
+    int column, channel, phase_row = 0, phase_column = 0;
 
     __device__ StripTile(HaloStrips const& strips, unsigned tile) {
-        unsigned const of_pixels = strips.channel_tiles.divide(tile), of_rows = strips.of_row.divide(of_pixels);
+        unsigned of_pixels = strips.channel_tiles.divide(tile);
         channel = static_cast<int>(tile - of_pixels * strips.channel_tiles.value()) * strips.shape.tile_filters();
+        if (strips.shape.phases > 1) {
+            phase_row = static_cast<int>(of_pixels / 2 % 2), phase_column = static_cast<int>(of_pixels % 2);
+            of_pixels /= 4;
+        }
+        unsigned const of_rows = strips.of_row.divide(of_pixels);
         column = static_cast<int>(of_pixels - of_rows * strips.of_row.value()) * strips.shape.tile_columns();
         row = of_rows * HaloStripShape::rows;
     }
 };
 
-/// Issues the TMA loads of x of CTA number `block`, in one thread: for each tile and each 64 channels of x, one box per
-/// row, because a tile may have rows of two images. On an H200 one box for the whole tile takes as long.
+/// Issues the TMA loads of a tile's 64 channels of x from `channel` on to the stage at `state`, in one thread: one box
+/// per row, because a tile may have rows of two images. On an H200 one box for the whole tile takes as long.
+template <class Params, class Shared, class State>
+__device__ void load_halo_strip(Params const& params, Shared& shared, StripTile const& of_y, int channel,
+                                State const& state) {
+    HaloStrips const& strips = params.halo_strips;
+    auto const step = static_cast<std::uint32_t>(strips.pitch * HaloStripShape::row_bytes);
+    int const column = of_y.column - strips.left;
+    auto const full = shared.x_pipeline.producer_acquire(state, static_cast<unsigned>(strips.shape.bytes_of_x()));
+    std::uint32_t to = shared.x(strips, state.stage);
+    StripRow row(strips, of_y.row);
+#pragma unroll 1
+    for (int i = 0; i < strips.rows_of_x; ++i, row.advance(strips), to += step)
+        ptx::tma_load(to, &params.maps.x, full, {channel, column, row.row - strips.top, row.image});
+}
+
+/// Issues all TMA loads of x of CTA number `block`, in one thread.
 template <class Params, class Problem, class Shared>
 __device__ void load_halo_strips(Params const& params, Problem const& conv, Shared& shared, unsigned block) {
-    HaloStrips const& strips = params.halo_strips;
-    auto const filter = detail::window_filter(conv.filter);
-    auto const bytes = static_cast<unsigned>(strips.shape.bytes_of_x());
-    auto const step = static_cast<std::uint32_t>(strips.pitch * HaloStripShape::row_bytes);
     typename decltype(shared.x_pipeline)::State state;
-    for (unsigned tile = block; tile < strips.tiles; tile += gridDim.x) {
-        StripTile const of_y(strips, tile);
-        StripRow const first(strips, of_y.row);
-        int const column = of_y.column - filter.pad_before[1], top = filter.pad_before[0];
-        for (int channel = 0; channel < conv.group_c(); channel += HaloStripShape::channels) {
-            auto const full = shared.x_pipeline.producer_acquire(state, bytes);
-            std::uint32_t to = shared.x(strips, state.stage);
-            state.advance();
-            StripRow row = first;
-#pragma unroll 1
-            for (int i = 0; i < strips.rows_of_x; ++i, row.advance(strips), to += step)
-                ptx::tma_load(to, &params.maps.x, full, {channel, column, row.row - top, row.image});
-        }
+    for (unsigned tile = block; tile < params.halo_strips.tiles; tile += gridDim.x) {
+        StripTile const of_y(params.halo_strips, tile);
+        for (int channel = 0; channel < conv.group_c(); channel += HaloStripShape::channels, state.advance())
+            load_halo_strip(params, shared, of_y, channel, state);
     }
 }
 
@@ -74,16 +81,21 @@ __device__ void load_strip_filters(Params const& params, Problem const& conv, Sh
     auto const bytes = static_cast<unsigned>(filters * HaloStripShape::row_bytes);
     DynamicPipelineState state{strips.stages};
     for (unsigned tile = block; tile < strips.tiles; tile += gridDim.x) {
-        int const first = StripTile(strips, tile).channel;
+        StripTile const of_y(strips, tile);
+        int const first = of_y.channel;
         for (int channel = 0; channel < conv.group_c(); channel += HaloStripShape::channels) {
 #pragma unroll 1
             for (int tap = 0; tap < strips.taps; ++tap, state.advance()) {
                 auto const full = shared.filter_pipeline.producer_acquire(state, bytes);
                 auto const to = shared.filters(strips, state.stage);
                 if constexpr (transposed) {
+                    // of a phase's row a, tap row r of 2 is the filter's row 3 - 2 r - a: the row of y is 2 i + r - 1
+                    bool const doubles = strips.shape.phases > 1;
+                    int const tap_row = doubles ? 3 - tap / 2 * 2 - of_y.phase_row : (last - tap) / columns,
+                              tap_column = doubles ? 3 - tap % 2 * 2 - of_y.phase_column : (last - tap) % columns;
                     for (int n = 0; n < filters; n += 64)
                         ptx::tma_load(to + static_cast<std::uint32_t>(n * HaloStripShape::row_bytes), &params.maps.w,
-                                      full, {first + n, (last - tap) % columns, (last - tap) / columns, channel});
+                                      full, {first + n, tap_column, tap_row, channel});
                 } else {
                     ptx::tma_load(to, &params.maps.w, full, {channel, tap % columns, tap / columns, first});
                 }

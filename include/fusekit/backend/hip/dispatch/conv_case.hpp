@@ -191,6 +191,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
                     .wants_matrix_units = std::is_same_v<FloatFactor<Plan>, bfloat16x3>,
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes,
+                    .prologue = Plan::has_prologue,
                     .totals = Plan::totals_tiles,
                     .pools = Plan::pools,
                     .maxima = Plan::Epilogue::maxima > 0,
@@ -206,7 +207,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
         for (int i = 0; i < Phases::count; ++i)
             result.of_phases[i] = {Phases::pixels(i, of_y, {}), Phases::phase(i).all_taps()};
     }
-    if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U>) {
+    if constexpr (WarpSpecializedEntry::has_kernel<Plan, T, U> || StripHaloEntry::has_kernel<Plan, T, U>) {
         auto const filters =
             detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(operands.bound.head));
         result.tma_rows = !detail::unmet_by_tma(x.layout, x.data, sizeof(T)) && !detail::unmet_by_stores(y);

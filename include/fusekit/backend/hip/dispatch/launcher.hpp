@@ -33,11 +33,12 @@ FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
 
 /// Returns the first unmet condition on the tensor that an operator of the epilogue reads at each pixel of y, such as
 /// Residual's z: TMA loads one such tensor, of y's extents and type, that meets unmet_by_tma() or unmet_by_pixels().
-template <class Plan, Element T, OutputElement U>
+/// `loads`: true if the kernel loads such a tensor.
+template <bool loads, class Plan, Element T, OutputElement U>
 FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
                               [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
     Unmet unmet;
-    if constexpr (reads_in_bulk<Plan, T, U>)
+    if constexpr (loads)
         Plan::Epilogue::views(operands.bound.epilogue, [&]<class View>(View const& view) {
             if constexpr (std::is_base_of_v<AnyView<4>, View>) {
                 AnyView<4> const& z = view;
@@ -56,6 +57,11 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
     return unmet;
 }
 
+template <class Plan, Element T, OutputElement U>
+FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands, decltype(unmet_by_tma)& unmet_by_layout) {
+    return unmet_by_read<reads_in_bulk<Plan, T, U>>(operands, unmet_by_layout);
+}
+
 /// Encodes a launch's tensor maps by calling encode() with the GPU as the current device. Returns false and sets
 /// `unmet` if encode() returns false or the GPU cannot be selected.
 template <class Encode>
@@ -70,10 +76,10 @@ FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
 /// Encodes the tensor map of the tensor that an operator reads at each pixel of y, by calling encode_view(map, view),
 /// or, for a plan with phases, the tensor maps of all phases by encode_view(maps, view). Returns false if that fails or
 /// there are several such tensors; true also if TMA does not load the tensor.
-template <class Plan, class T, class U, class EncodeView>
+template <bool loads, class Plan, class T, class U, class EncodeView>
 FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
                            [[maybe_unused]] EncodeView const& encode_view) {
-    if constexpr (!reads_in_bulk<Plan, T, U>) {
+    if constexpr (!loads) {
         return true;
     } else {
         int views = 0;
@@ -88,6 +94,11 @@ FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
         });
         return encoded && views == 1;
     }
+}
+
+template <class Plan, class T, class U, class EncodeView>
+FUSEKIT_H bool encode_read(ConvParams<Plan, T, U>& params, EncodeView const& encode_view) {
+    return encode_read<reads_in_bulk<Plan, T, U>>(params, encode_view);
 }
 
 /// Kernel argument of a convolution of x to y with the members that do not depend on the schedule.

@@ -24,13 +24,14 @@ struct BlockRange {
 /// Applies the epilogue to a warpgroup's accumulators of 64 channels x Atom::n pixels and stages the results in SMEM
 /// for a TMA store. A thread has two channels, whose prepared parameters (State) are in its registers. The two channels
 /// are 8 apart or, for 8-bit results, adjacent, because TMA loads even and odd filters separately (pairs_filters).
-template <class Plan, class Atom, class T, class U>
+/// `loads`: true if TMA has loaded the tensor of y's shape that an operator reads.
+template <class Plan, class Atom, class T, class U, bool loads = reads_in_bulk<Plan, T, U>>
 class TmaStage {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Args = typename Epilogue::Args;
     using Accumulators = typename Atom::Accumulators;
-    static constexpr bool in_bytes = pairs_filters<U>, loads = reads_in_bulk<Plan, T, U>;
+    static constexpr bool in_bytes = pairs_filters<U>;
     /// 8-pixel blocks of the tile, and blocks per stmatrix store
     static constexpr int blocks = Atom::n / 8, blocks_per_store = in_bytes ? 4 : 2;
     static constexpr int maxima = Epilogue::maxima;

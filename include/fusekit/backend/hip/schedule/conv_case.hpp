@@ -49,6 +49,7 @@ struct ConvCase {
     bool wants_matrix_units;  ///< true if the user requests tensor cores for floats (Products)
     bool on_matrix_units;  ///< true if the GPU has sm_90a's tensor cores and the program has code for them
     std::size_t workspace_bytes;
+    bool prologue = false;  ///< true if operators precede the Conv or Gemm
     bool totals = false;  ///< true if the plan has statistics of each channel of y
     bool pools = false;  ///< true if the plan ends with a 2 x 2 pool
     bool maxima = false;  ///< true if the epilogue has an Amax

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/copy/strip_prologue.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "backend/hip/sm90a_device.hpp"
+#include "support/difference.hpp"
+#include "support/filled.hpp"
+
+using namespace test;
+using fusekit::hip::StripHalo;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+using Silu = fk::Activation<fk::Silu>;
+using Three = fk::Conv<fk::filter(3, 3).pad(1)>;
+
+struct Sizes {
+    int n, c, h, w, k;
+};
+
+/// x N x H x W x C, weights K x 3 x 3 x C, z and y N x H x W x K, all in channels-last order.
+template <class T>
+struct Block {
+    Sizes of;
+    fk::hip::Device& device;
+    std::vector<double> x, weights, bias, z, scale;
+    fk::Tensor<T, fk::hip::Device> on_x, on_weights, on_z, y;
+    fk::Tensor<float, fk::hip::Device, 1> on_bias, on_scale, mean, variance, scratch;
+
+    Block(fk::hip::Device& on, Sizes const& sizes)
+        : of(sizes),
+          device(on),
+          x(integers(std::size_t(of.n * of.c * of.h * of.w), -3, 3, 1)),
+          weights(integers(std::size_t(of.k * of.c * 9), -1, 1, 2)),
+          bias(integers(std::size_t(of.k), -9, 9, 3)),
+          z(integers(std::size_t(of.n * of.k * of.h * of.w), -9, 9, 4)),
+          scale(integers(std::size_t(of.c), 1, 2, 5)),
+          on_x(device, fk::nhwc(of.n, of.h, of.w, of.c)),
+          on_weights(device, fk::krsc(of.k, 3, 3, of.c)),
+          on_z(device, fk::nhwc(of.n, of.h, of.w, of.k)),
+          y(device, fk::nhwc(of.n, of.h, of.w, of.k)),
+          on_bias(device, fk::channels(of.k)),
+          on_scale(device, fk::channels(of.c)),
+          mean(device, fk::channels(of.k)),
+          variance(device, fk::channels(of.k)),
+          scratch(device, fk::channels(fk::ChannelStatistics::scratch(y.layout().shape))) {
+        fill(on_x, x), fill(on_weights, weights), fill(on_z, z), fill(on_bias, bias), fill(on_scale, scale);
+        double const poison = std::numeric_limits<double>::quiet_NaN();
+        fill(y, std::vector<double>(z.size(), poison));
+        fill(mean, std::vector<double>(bias.size(), poison)), fill(variance, std::vector<double>(bias.size(), poison));
+    }
+
+    /// Sums of weights * before(x, c) + bias + z, where `before` is the prologue.
+    template <class Before>
+    std::vector<double> expected(Before const& before) const {
+        std::vector<double> result(z.size());
+        std::size_t at = 0;
+        for (int n = 0; n < of.n; ++n)
+            for (int p = 0; p < of.h; ++p)
+                for (int q = 0; q < of.w; ++q)
+                    for (int k = 0; k < of.k; ++k, ++at) {
+                        double sum = bias[std::size_t(k)] + z[at];
+                        for (int r = 0; r < 3; ++r)
+                            for (int s = 0; s < 3; ++s) {
+                                int const row = p + r - 1, column = q + s - 1;
+                                if (row < 0 || row >= of.h || column < 0 || column >= of.w) continue;
+                                double const* const in = &x[std::size_t(((n * of.h + row) * of.w + column) * of.c)];
+                                double const* const by = &weights[std::size_t(((k * 3 + r) * 3 + s) * of.c)];
+                                for (int c = 0; c < of.c; ++c) sum += by[c] * before(in[c], c);
+                            }
+                        result[at] = sum;
+                    }
+        return result;
+    }
+    /// Number of elements of y that are not the expected ones, rounded to T.
+    int wrong(std::vector<double> const& exact) {
+        int count = 0;
+        auto const found = values(y);
+        for (std::size_t i = 0; i < exact.size(); ++i)
+            count += !(found[i] == static_cast<double>(static_cast<float>(T(static_cast<float>(exact[i])))));
+        return count;
+    }
+
+    template <class Element, int Rank>
+    void fill(fk::Tensor<Element, fk::hip::Device, Rank>& to, std::vector<double> const& numbers) {
+        std::vector<Element> rounded;
+        for (double each : numbers) rounded.push_back(Element(static_cast<float>(each)));
+        to.copy_from(rounded.data());
+        device.synchronize();
+    }
+    template <class Element, int Rank>
+    std::vector<double> values(fk::Tensor<Element, fk::hip::Device, Rank>& from) {
+        std::vector<Element> read(std::size_t(from.layout().size()));
+        device.synchronize();
+        from.copy_to(read.data());
+        device.synchronize();
+        std::vector<double> result;
+        for (Element each : read) result.push_back(static_cast<double>(static_cast<float>(each)));
+        return result;
+    }
+    /// Checks mean and variance of the channels of `exact`, of integers: the error of a few roundings.
+    void check_statistics(std::vector<double> const& exact) {
+        auto const means = values(mean), variances = values(variance);
+        std::size_t const channels = std::size_t(of.k), pixels = exact.size() / channels;
+        for (std::size_t k = 0; k < channels; ++k) {
+            double sum = 0, squares = 0, largest = 0;
+            for (std::size_t i = 0; i < pixels; ++i) {
+                double const value = exact[i * channels + k];
+                sum += value, squares += value * value, largest = std::fmax(largest, std::fabs(value));
+            }
+            double const m = sum / double(pixels), v = squares / double(pixels) - m * m, bound = 64 * 0x1p-23;
+            CAPTURE(k);
+            CHECK(std::fabs(means[k] - m) <= bound * largest);
+            CHECK(std::fabs(variances[k] - v) <= bound * largest * largest);
+        }
+    }
+};
+
+}  // namespace
+
+// The prologue maps 0 to 1, so that padding that it reaches changes y. Rows of two images are in one tile.
+TEMPLATE_TEST_CASE("HIP: StripHalo applies a prologue once to each element of x and leaves padding zero", "", fk::half,
+                   fk::bfloat16) {
+    fk::hip::Device device = sm90a_device();
+    auto strips = device.with<StripHalo<>>();
+    using Layer = fk::Plan<fk::Requantize, Relu, Three, fk::Bias, fk::Residual>;
+    for (Sizes const& sizes : {Sizes{2, 72, 35, 13, 128}, Sizes{1, 136, 9, 21, 40}, Sizes{3, 16, 5, 9, 264}}) {
+        Block<TestType> block(device, sizes);
+        Layer::bind({block.on_scale, 1}, {}, {.weights = block.on_weights}, {.bias = block.on_bias}, {.z = block.on_z})(
+            strips, block.on_x, block.y);
+        CAPTURE(sizes.n, sizes.c, sizes.h, sizes.w, sizes.k);
+        CHECK(block.wrong(block.expected(
+                  [&](double x, int c) { return std::fmax(x * block.scale[std::size_t(c)] + 1, 0.0); })) == 0);
+    }
+}
+
+TEST_CASE("HIP: StripHalo's statistics are of the values before rounding, with and without a prologue") {
+    fk::hip::Device device = sm90a_device();
+    auto strips = device.with<StripHalo<>>();
+    using Bare = fk::Plan<Three, fk::Bias, fk::Residual, fk::ChannelStatistics>;
+    using Layer = fk::Plan<fk::Requantize, Relu, Three, fk::Bias, fk::Residual, fk::ChannelStatistics>;
+    for (Sizes const& sizes : {Sizes{1, 72, 35, 13, 128}, Sizes{1, 16, 33, 65, 200}, Sizes{1, 64, 66, 35, 64}}) {
+        CAPTURE(sizes.c, sizes.h, sizes.w, sizes.k);
+        Block<fk::half> bare(device, sizes), block(device, sizes);
+        Bare::bind({.weights = bare.on_weights}, {.bias = bare.on_bias}, {.z = bare.on_z},
+                   {.mean = bare.mean, .variance = bare.variance, .scratch = bare.scratch})(strips, bare.on_x, bare.y);
+        auto const exact = bare.expected([](double x, int) { return x; });
+        CHECK(bare.wrong(exact) == 0);
+        bare.check_statistics(exact);
+        Layer::bind({block.on_scale, 1}, {}, {.weights = block.on_weights}, {.bias = block.on_bias}, {.z = block.on_z},
+                    {.mean = block.mean, .variance = block.variance, .scratch = block.scratch})(strips, block.on_x,
+                                                                                                block.y);
+        auto const after =
+            block.expected([&](double x, int c) { return std::fmax(x * block.scale[std::size_t(c)] + 1, 0.0); });
+        CHECK(block.wrong(after) == 0);
+        block.check_statistics(after);
+    }
+}
+
+// Nearest upsampling and a 3x3 convolution are a TransposedConv of 4x4 taps.
+TEST_CASE("HIP: StripHalo's TransposedConv of stride 2 has statistics") {
+    fk::hip::Device device = sm90a_device();
+    auto strips = device.with<StripHalo<>>();
+    using Layer = fk::Plan<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::Bias, fk::ChannelStatistics>;
+    for (Sizes const& sizes : {Sizes{1, 72, 34, 11, 128}, Sizes{1, 16, 5, 19, 40}}) {
+        CAPTURE(sizes.c, sizes.h, sizes.w, sizes.k);
+        Sizes const doubled{1, sizes.c, 2 * sizes.h, 2 * sizes.w, sizes.k};
+        Block<fk::half> block(device, sizes), of_y(device, doubled);
+        fk::Tensor<fk::half, fk::hip::Device> weights(device, fk::krsc(sizes.c, 4, 4, sizes.k));
+        auto const taps = integers(sizes.c * sizes.k * 16, -1, 1, 7);
+        block.fill(weights, taps);
+        Layer::bind({.weights = weights}, {.bias = block.on_bias},
+                    {.mean = of_y.mean, .variance = of_y.variance, .scratch = of_y.scratch})(strips, block.on_x,
+                                                                                             of_y.y);
+        std::vector<double> exact(of_y.z.size());
+        std::size_t at = 0;
+        for (int p = 0; p < doubled.h; ++p)
+            for (int q = 0; q < doubled.w; ++q)
+                for (int k = 0; k < sizes.k; ++k, ++at) {
+                    double sum = block.bias[std::size_t(k)];
+                    for (int r = 0; r < 4; ++r)
+                        for (int s = 0; s < 4; ++s) {
+                            int const row = p + 1 - r, column = q + 1 - s;  // twice the row and column of x
+                            if (row % 2 != 0 || column % 2 != 0 || row < 0 || column < 0 || row / 2 >= sizes.h ||
+                                column / 2 >= sizes.w)
+                                continue;
+                            for (int c = 0; c < sizes.c; ++c)
+                                sum += block.x[std::size_t((row / 2 * sizes.w + column / 2) * sizes.c + c)] *
+                                       taps[std::size_t(((c * 4 + r) * 4 + s) * sizes.k + k)];
+                        }
+                    exact[at] = sum;
+                }
+        CHECK(of_y.wrong(exact) == 0);
+        of_y.check_statistics(exact);
+    }
+}
+
+namespace {
+
+/// A decoder's layer on a schedule, against sums in double of the values that the prologue rounds to half.
+template <class Scheduled>
+void check_group_norm(Scheduled&& device, fk::hip::Device& memory, Sizes const& sizes) {
+    using Layer = fk::Plan<fk::GroupNormFromStatistics, Silu, Three, fk::Bias, fk::Residual, fk::ChannelStatistics>;
+    constexpr int groups = 4;
+    Block<fk::half> block(memory, sizes);
+    auto const c = std::size_t(sizes.c);
+    std::vector<double> means = integers(sizes.c, -2, 2, 11), variances = integers(sizes.c, 1, 4, 12);
+    fk::Tensor<float, fk::hip::Device, 1> mean(memory, fk::channels(sizes.c)), variance(memory, mean.layout());
+    block.fill(mean, means), block.fill(variance, variances);
+    Layer::bind({mean, variance, block.on_scale, block.on_scale, groups}, {}, {.weights = block.on_weights},
+                {.bias = block.on_bias}, {.z = block.on_z},
+                {.mean = block.mean, .variance = block.variance, .scratch = block.scratch})(device, block.on_x,
+                                                                                            block.y);
+    std::vector<double> factor(c), term(c);
+    for (std::size_t k = 0; k < c; ++k) {
+        std::size_t const of_group = c / groups, first = k / of_group * of_group;
+        double m = 0, v = 0;
+        for (std::size_t j = first; j < first + of_group; ++j) m += means[j] / double(of_group);
+        for (std::size_t j = first; j < first + of_group; ++j)
+            v += (variances[j] + (means[j] - m) * (means[j] - m)) / double(of_group);
+        factor[k] = block.scale[k] / std::sqrt(v + double{1e-5f}), term[k] = block.scale[k] - m * factor[k];
+    }
+    auto const before = [&](double x, int k) {
+        double const value = x * factor[std::size_t(k)] + term[std::size_t(k)];
+        return value / (1 + std::exp(-value));
+    };
+    auto const exact = block.expected(before), found = block.values(block.y);
+    double largest = 0;
+    for (int x = -3; x <= 3; ++x)
+        for (int k = 0; k < sizes.c; ++k) largest = std::fmax(largest, std::fabs(before(x, k)));
+    // 9 c products of weights of at most 1 and values that are rounded to half; then y is
+    double const bound = 9 * sizes.c * largest * 0x1p-11, of_y = 0x1p-10;
+    int wrong = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+        wrong += !(std::fabs(found[i] - exact[i]) <= bound + of_y * std::fabs(exact[i]));
+    CHECK(wrong == 0);
+    // the kernel's statistics are those of its y but for y's rounding
+    auto const saved = block.values(block.mean);
+    for (std::size_t k = 0; k < std::size_t(sizes.k); ++k) {
+        double sum = 0, of_channel = 0;
+        for (std::size_t i = k; i < found.size(); i += std::size_t(sizes.k))
+            sum += found[i], of_channel = std::fmax(of_channel, std::fabs(found[i]));
+        CHECK(std::fabs(saved[k] - sum / (double(found.size()) / sizes.k)) <= of_y * of_channel);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("HIP: a group norm from statistics and SiLU are a convolution's prologue") {
+    fk::hip::Device device = sm90a_device();
+    check_group_norm(device.with<StripHalo<>>(), device, {1, 72, 11, 13, 128});
+    check_group_norm(device.with<fk::hip::MatrixGemm<128, 128>>(), device, {1, 72, 11, 13, 40});
+}
