@@ -20,6 +20,7 @@ enum class SharedOperand : std::uint8_t { none, x, dy };
 struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
+    bool folds_patches = false;  ///< see fold_patches()
     SharedOperand shared = SharedOperand::none;
     bool stores_vectors = false;  ///< fits_weight_store(dw)
     unsigned phases = 1;
