@@ -32,7 +32,7 @@ public:
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned number) {
         Index<4> const& dw = params.y.layout.shape;
         auto const filters = static_cast<int>(dw[0]), channels = static_cast<int>(dw[1]);
-        int const across = detail::divide_up(channels, tile), of_tile = static_cast<int>(number),
+        int const across = static_cast<int>(detail::divide_up(channels, tile)), of_tile = static_cast<int>(number),
                   first_k = of_tile / across * tile, first_c = of_tile % across * tile, own = static_cast<int>(thread),
                   k = own / (tile / of_thread), c = own % (tile / of_thread);  // in packets of 4
         bool const sums_dy = params.bound.head.bias_gradient.given() && first_c == 0 && own < tile;
