@@ -70,3 +70,14 @@ TEST_CASE("HIP: weight gradients fold patches whose rows and columns are contigu
     CHECK_FALSE(may_fold<fk::filter(16, 16).stride(16).pad(1)>);
     CHECK_FALSE(folds<fk::filter(2, 2).stride(2)>(fk::nhwc(1, 4, 4, 64), fk::nhwc(1, 2, 2, 8), fk::krsc(8, 2, 2, 64)));
 }
+
+TEST_CASE("HIP: the library folds patches") {
+    using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(16, 16).stride(16)>>;
+    fk::hip::Device device = sm90a_device();
+    alignas(16) fk::half any;
+    fk::TensorView<fk::half const> const x{&any, fk::nhwc(2, 32, 48, 3)}, dy{&any, fk::nhwc(2, 2, 3, 8)};
+    fk::TensorView<fk::half> const dw{&any, fk::krsc(8, 16, 16, 3)};
+    auto const launch = hip::prepare_weight_gradient(device.gpu(), Plan::bind({.dy = dy}), Plan::collapse(x),
+                                                     Plan::collapse(dw), std::size_t{1} << 20);
+    CHECK(launch.value().params.maps.folds_patches);
+}

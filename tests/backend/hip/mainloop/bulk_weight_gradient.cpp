@@ -37,6 +37,7 @@ void check_tiles(auto& device) {
 TEST_CASE("HIP: weight gradients of half on sm_90a, as the library chooses, agree with the oracle") {
     fk::hip::Device device = sm90a_device();
     check_tiles<fk::half>(device);
+    check_weight_gradient<fk::half, fk::filter(1, 1)>(device, {{32, 13, 1, 1}, 24, "nhwc", "nhwc", "nhwc"});
 }
 
 TEST_CASE("HIP: weight gradients of bfloat16 on sm_90a's tensor cores agree with the oracle") {
