@@ -28,9 +28,6 @@ public:
     /// Waits until all blocks of the cluster call it; aborts if one of them has finished.
     void wait(SourceLocation const* location);
 
-    /// Mutex of the accesses to the blocks' mbarriers.
-    std::mutex& barriers_mutex() { return barrier_access; }
-
     /// Returns the address in the shared memory of block `rank`, dynamic or static, that corresponds to `own` in the
     /// shared memory of block `from`.
     void* shared_of(void* own, unsigned from, unsigned rank) const {
@@ -42,7 +39,7 @@ public:
     }
 
 private:
-    std::mutex mutex, barrier_access;
+    std::mutex mutex;
     std::condition_variable changed;
     std::vector<Block*> blocks;
     std::vector<std::byte*> shared;  // base of each block's thread-local memory

@@ -2,16 +2,13 @@
 #include "fiber_block.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "asynchrony.hpp"
-#include "cluster.hpp"
 #include "sanitizer.hpp"
 #if HIP_ON_CPU_SANITIZE_ADDRESS
 #include <sanitizer/asan_interface.h>
@@ -79,7 +76,6 @@ void FiberBlock::run(std::function<void()> const& body) {
         while (moved) {
             moved = false;
             for (Wave& wave : waves) moved |= run_until_waiting(wave);
-            if (moved) stalled = {};
         }
     } while (pass_barrier());
     begun->check_finished();
@@ -185,24 +181,12 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
     }
 }
 
-/// Returns true if a thread waits for an event that another block of the cluster may cause: for 60 seconds since a
-/// thread of this block last ran.
-bool FiberBlock::may_be_resumed_by_cluster() {
-    auto const waits = [](Thread const& thread) { return thread.state == State::waiting; };
-    if (!cluster || cluster->size() == 1 || std::none_of(threads.begin(), threads.end(), waits)) return false;
-    auto const now = std::chrono::steady_clock::now();
-    if (stalled == std::chrono::steady_clock::time_point()) stalled = now;
-    std::this_thread::yield();
-    return now - stalled < std::chrono::seconds(60);
-}
-
 /// Lets all threads continue from the barrier at which they wait; returns false if all threads have finished.
 bool FiberBlock::pass_barrier() {
     auto const waits = [](Thread const& thread) { return thread.state == State::at_barrier; };
     auto const one = std::find_if(threads.begin(), threads.end(), waits);
     auto const finished = [](Thread const& thread) { return thread.state == State::finished; };
     if (std::all_of(threads.begin(), threads.end(), finished)) return false;
-    if (may_be_resumed_by_cluster()) return true;
     for (Thread const& thread : threads)
         if (!waits(thread) || !same(thread.location, one->location))
             diverged(one == threads.end() ? "wait" : "barrier", threads.data(), threads.data() + threads.size());

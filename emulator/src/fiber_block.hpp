@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -75,12 +74,10 @@ private:
     std::function<void()> const* body = nullptr;
     std::vector<SharedLine> lines;
     std::unique_ptr<Asynchrony> begun;
-    std::chrono::steady_clock::time_point stalled;  ///< when the threads began to wait for the cluster, or zero
 
     Thread& active() const { return static_cast<Thread&>(*current); }  // the running thread
     void arrange();
     bool run_until_waiting(Wave& wave);
-    bool may_be_resumed_by_cluster();
     bool pass_barrier();
     void wait(State state, SourceLocation const& location);
     /// With AddressSanitizer, makes accesses beyond the first `bytes` of dynamic shared memory errors.

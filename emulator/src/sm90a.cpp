@@ -3,10 +3,8 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "asynchrony.hpp"
-#include "cluster.hpp"
 #include "factor.hpp"
 #include "hip_on_cpu/cluster.hpp"
 
@@ -20,23 +18,6 @@ constexpr unsigned box_limit = 256;
 constexpr unsigned rank_bit = 24;
 constexpr std::uint32_t offset_of(std::uint32_t address) { return address & ((1u << rank_bit) - 1); }
 
-/// Returns the pointer to a shared memory address in the block of its rank.
-void* cluster_pointer(std::uint32_t address) {
-    void* const own = shared_pointer(address);
-    return in_cluster() ? shared_of_block(own, address >> rank_bit) : own;
-}
-
-/// Excludes the other blocks of the cluster, which may arrive on this block's mbarriers, while it exists.
-class BarrierLock {
-public:
-    BarrierLock() {
-        if (in_cluster()) lock = std::unique_lock(running_block().cluster->barriers_mutex());
-    }
-
-private:
-    std::unique_lock<std::mutex> lock;
-};
-
 /// Coordinates in the modes of a tensor map; 0 for modes past its rank.
 using Coord = std::array<std::int64_t, 5>;
 
@@ -49,7 +30,7 @@ static_assert(sizeof(Barrier) == 8);
 
 Barrier& barrier_at(std::uint32_t address, SourceLocation const& location) {
     if (address % 8 != 0) fault("address of an mbarrier is not a multiple of 8", location);
-    auto& barrier = *static_cast<Barrier*>(cluster_pointer(address));
+    auto& barrier = *static_cast<Barrier*>(shared_pointer(address));
     if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before mbarrier_init()", location);
     return barrier;
 }
@@ -93,7 +74,7 @@ void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* 
 
 /// Copies `bytes` of a box. Elements out of bounds of the tensor are loaded as zero, and are not stored.
 void move(std::byte* memory, std::uint32_t shared, unsigned bytes, bool to_memory) {
-    void* const here = cluster_pointer(shared);
+    void* const here = shared_pointer(shared);
     if (!to_memory && memory) std::memcpy(here, memory, bytes);
     else if (!to_memory) std::memset(here, 0, bytes);
     else if (memory) std::memcpy(memory, here, bytes);
@@ -149,25 +130,14 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
 
 void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::function<void()> copy,
           SourceLocation const& location) {
-    std::memset(cluster_pointer(to), 0xff, bytes);
+    std::memset(shared_pointer(to), 0xff, bytes);
     auto land = [copy = std::move(copy), barrier, bytes, location] {
         copy();
-        BarrierLock const lock;
         Barrier& state = barrier_at(barrier, location);
         state.bytes -= bytes;
         end_phase_if_complete(state);
     };
-    if (in_cluster() && barrier >> rank_bit != cluster_rank()) land();
-    else running_block().asynchrony().load(barrier, std::move(land));
-}
-
-/// Calls load_to(to, barrier) with the addresses in each block of the cluster whose rank is a bit of `ranks`.
-template <class LoadTo>
-void multicast(std::uint32_t to, std::uint32_t barrier, unsigned ranks, SourceLocation const& location,
-               LoadTo const& load_to) {
-    if (ranks == 0 || ranks >> cluster_size() != 0) fault("a multicast to a block outside the cluster", location);
-    for (unsigned rank = 0; rank < cluster_size(); ++rank)
-        if (ranks >> rank & 1) load_to(mapa(to, rank), mapa(barrier, rank));
+    running_block().asynchrony().load(barrier, std::move(land));
 }
 
 bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
@@ -236,12 +206,7 @@ void mbarrier_init(std::uint32_t address, unsigned arrivals, SourceLocation loca
     std::memcpy(shared_pointer(address), &barrier, sizeof barrier);
 }
 
-std::uint32_t mapa(std::uint32_t address, unsigned rank) {
-    return in_cluster() ? offset_of(address) | rank << rank_bit : address;
-}
-
 void mbarrier_arrive(std::uint32_t address, SourceLocation location) {
-    BarrierLock const lock;
     Barrier& barrier = barrier_at(address, location);
     if (barrier.pending == 0) fault("an mbarrier gets more arrivals in a phase than mbarrier_init() expects", location);
     barrier.pending = barrier.pending - 1;
@@ -249,17 +214,13 @@ void mbarrier_arrive(std::uint32_t address, SourceLocation location) {
 }
 
 void mbarrier_arrive_expect_tx(std::uint32_t address, unsigned bytes, SourceLocation location) {
-    {
-        BarrierLock const lock;
-        barrier_at(address, location).bytes += bytes;
-    }
+    barrier_at(address, location).bytes += bytes;
     mbarrier_arrive(address, location);
 }
 
 void mbarrier_wait(std::uint32_t address, unsigned parity, SourceLocation location) {
     auto const over = [=] {
         running_block().asynchrony().finish_loads(address);
-        BarrierLock const lock;
         return barrier_at(address, location).phase != parity;
     };
     running_block().wait_until(over, "an mbarrier", location);
@@ -319,21 +280,6 @@ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barri
     load(
         to, row_bytes(*map) * rows_of(*map), barrier,
         [=, copy = *map] { copy_im2col(copy, to, first, column, row, false); }, location);
-}
-
-void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[2],
-                        unsigned ranks, SourceLocation location) {
-    multicast(to, barrier, ranks, location, [&](std::uint32_t there, std::uint32_t its_barrier) {
-        tma_load(there, map, its_barrier, at, 2, location);
-    });
-}
-
-void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                               std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ranks,
-                               SourceLocation location) {
-    multicast(to, barrier, ranks, location, [&](std::uint32_t there, std::uint32_t its_barrier) {
-        tma_load_im2col(there, map, its_barrier, at, 4, column, row, location);
-    });
 }
 
 namespace {

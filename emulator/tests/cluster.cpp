@@ -63,34 +63,6 @@ __global__ void name_block(float* out) {
     if (threadIdx.x == 0) out[blockIdx.x] = leads_back && (address & 0xffffff) == 12 ? float(address >> 24) : -1;
 }
 
-/// Each block of a pair loads a box of `map` into both. A block releases its stage to both, and copies it to `out`
-/// between: 16 numbers from each of the two.
-__global__ void multicast(hip_on_cpu::sm90a::TensorMap const* map, float* out) {
-    namespace sm90a = hip_on_cpu::sm90a;
-    struct alignas(1024) Memory {
-        float boxes[2][32];
-        std::uint64_t full, empty;
-    };
-    HIP_DYNAMIC_SHARED(Memory, memory)
-    unsigned const thread = threadIdx.x, rank = hip_on_cpu::cluster_rank();
-    auto const full = sm90a::shared_address(&memory->full), empty = sm90a::shared_address(&memory->empty);
-    if (thread == 0) sm90a::mbarrier_init(full, 1), sm90a::mbarrier_init(empty, 2);
-    hip_on_cpu::cluster_barrier();
-    for (unsigned step = 0; step < 2; ++step) {
-        if (thread == 0) {
-            if (step > 0) sm90a::mbarrier_wait(empty, 0);
-            sm90a::mbarrier_arrive_expect_tx(full, 2 * 64);
-            sm90a::tma_load_multicast(sm90a::shared_address(memory->boxes[rank]), map, full,
-                                      {0, static_cast<std::int32_t>(2 * step + rank)}, 3);
-        }
-        sm90a::mbarrier_wait(full, step);
-        if (thread < 32) out[(rank * 2 + step) * 32 + thread] = memory->boxes[thread / 16][thread % 16];
-        __syncthreads();
-        if (thread < 2) sm90a::mbarrier_arrive_cluster(sm90a::mapa(empty, thread));
-    }
-    hip_on_cpu::cluster_barrier();
-}
-
 bool has_clusters() {
     hipDeviceProp_t properties;
     return hipGetDeviceProperties(&properties, 0) == hipSuccess && properties.major >= 9;
@@ -151,26 +123,4 @@ TEST_CASE("the shared memory of a block that has finished is NaN") {
         CHECK(out == 2);
         CHECK(hipFree(device) == hipSuccess);
     }
-}
-
-TEST_CASE("a multicast load completes in all its blocks, which release the stage to each other") {
-    if (!has_clusters()) return;
-    namespace sm90a = hip_on_cpu::sm90a;
-    std::vector<float> in(4 * 16), out(4 * 32, -1);
-    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
-    float *from = nullptr, *to = nullptr;
-    REQUIRE(hipMalloc(reinterpret_cast<void**>(&from), in.size() * sizeof(float)) == hipSuccess);
-    REQUIRE(hipMalloc(reinterpret_cast<void**>(&to), out.size() * sizeof(float)) == hipSuccess);
-    REQUIRE(hipMemcpy(from, in.data(), in.size() * sizeof(float), hipMemcpyHostToDevice) == hipSuccess);
-    sm90a::TensorMap map;
-    std::uint64_t const extents[] = {16, 4}, strides[] = {64};
-    std::uint32_t const box[] = {16, 1};
-    REQUIRE(sm90a::encode_tiled(&map, 4, 2, from, extents, strides, box, 0));
-    sm90a::TensorMap const* argument = &map;
-    void* arguments[] = {&argument, &to};
-    REQUIRE(hip_on_cpu::launch_clusters(multicast, dim3(2), dim3(64), 2, arguments, 1024, nullptr) == hipSuccess);
-    REQUIRE(hipMemcpy(out.data(), to, out.size() * sizeof(float), hipMemcpyDeviceToHost) == hipSuccess);
-    for (std::size_t i = 0; i < out.size(); ++i) CHECK(out[i] == in[i % 64]);
-    CHECK(hipFree(from) == hipSuccess);
-    CHECK(hipFree(to) == hipSuccess);
 }

@@ -23,8 +23,6 @@ namespace hip_on_cpu::sm90a {
 /// and up of an address are the CTA's rank, as on an H200.
 std::uint32_t shared_address(void const* memory);
 void* shared_pointer(std::uint32_t address);
-/// mapa: returns the address, in the shared memory of block `rank` of the cluster, of this block's `address`.
-std::uint32_t mapa(std::uint32_t address, unsigned rank);
 
 /// Tensor map, as cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col encode it, for elements of 1, 2 or 4 bytes.
 /// `swizzle` is CUtensorMapSwizzle: 0 for none; 1, 2 and 3 for 32, 64 and 128 bytes, the maximum width of a box's row.
@@ -51,10 +49,6 @@ void mbarrier_init(std::uint32_t barrier, unsigned arrivals, SourceLocation loca
 void mbarrier_arrive(std::uint32_t barrier, SourceLocation location = SourceLocation::current());
 void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes,
                                SourceLocation location = SourceLocation::current());
-/// Arrives on an mbarrier of any block of the cluster, at an address of mapa().
-inline void mbarrier_arrive_cluster(std::uint32_t barrier, SourceLocation location = SourceLocation::current()) {
-    mbarrier_arrive(barrier, location);
-}
 /// Waits until the phase with this parity has completed.
 void mbarrier_wait(std::uint32_t barrier, unsigned parity, SourceLocation location = SourceLocation::current());
 
@@ -97,13 +91,6 @@ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barri
                      unsigned column, unsigned row, SourceLocation location = SourceLocation::current()) {
     tma_load_im2col(to, map, barrier, at, Rank, column, row, location);
 }
-/// Loads with .multicast::cluster, into the blocks of the cluster whose ranks are bits of `ranks`. Those of other
-/// blocks complete at their issue.
-void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[2],
-                        unsigned ranks, SourceLocation location = SourceLocation::current());
-void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                               std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ranks,
-                               SourceLocation location = SourceLocation::current());
 void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
                SourceLocation const& location);
 /// cp.async.bulk: copies `bytes` contiguous bytes. The program aborts unless `bytes` and both addresses are multiples

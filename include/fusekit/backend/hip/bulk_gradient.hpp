@@ -9,9 +9,6 @@
 
 namespace fusekit::hip {
 
-/// Operand that the two CTAs of a pair both multiply: each loads half of its boxes into both by multicast.
-enum class SharedOperand : std::uint8_t { none, x, dy };
-
 /// Tensor maps of x and dy for the TMA loads of BulkWeightGradient. With `has_windows` a k-tile has consecutive pixels
 /// and the map of x is in im2col mode, (C, W, H, N). Otherwise, for filters of one tap, it has every phases-th pixel: a
 /// row of a map has `phases` pixels, so that its bytes are a multiple of 16, and a CTA reduces the pixels of one phase.
@@ -21,7 +18,6 @@ struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
     bool folds_patches = false;  ///< see fold_patches()
-    SharedOperand shared = SharedOperand::none;
     bool stores_vectors = false;  ///< fits_weight_store(dw)
     unsigned phases = 1;
     int x_step = 0, dy_step = 0;  ///< elements from a pixel to the next one of its row in the maps

@@ -101,49 +101,6 @@ TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the ora
     }
 }
 
-// Pairs of CTAs that share the boxes of x, or of dy: tiles that complete a pair are out of bounds; one CTA per tile,
-// whose sums are stored from SMEM and from registers, clusters of pairs, groups that add at the end or in sequence,
-// with the floats of two tiles for all.
-TEMPLATE_TEST_CASE("HIP: weight gradients of CTAs that share operands by multicast agree with the oracle", "",
-                   (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<64, 64, 128, 6>)) {
-    constexpr auto filter = fk::filter(1, 3).pad(0, 1);
-    using fk::hip::SharedOperand, fk::hip::SplitKGroups;
-    using Plan = fk::Plan<fk::ConvWeightGradient<filter>>;
-    fk::hip::Device device = sm90a_device();
-    oracle::Shape const in{5, 72, 13, 11}, out{5, 200, 13, 11};
-    Filled<fk::half, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
-        dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
-    auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window_of(filter));
-    std::vector<double> sums(static_cast<std::size_t>(out.c));
-    oracle::Tensor const of_dy(out, dy.values);
-    for (std::size_t i = 0; i < of_dy.at.size(); ++i) sums[of_dy.channel(i)] += of_dy.at[i].value;
-    fk::Workspace<fk::hip::Memory> const workspace(device, std::size_t{1} << 23);
-    auto const check = [&]<class U>(U, SplitKGroups const& split_k, SharedOperand shared) {
-        CAPTURE(split_k.cluster, split_k.groups, split_k.in_sequence, split_k.held_tiles, shared == SharedOperand::x);
-        Placed<fk::hip::Device, 4> dw(device, fk::data_type<U>, layout_of("nhwc", expected.shape), 64);
-        Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
-        fk::hip::WeightGradientParams<Plan, fk::half, U> const params{
-            Plan::bind({.dy = dy.view(), .bias_gradient = db.view<float>()}), x.view(), dw.view<U>()};
-        auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(device.gpu(), params, split_k, shared);
-        REQUIRE(launch);
-        REQUIRE(launch->workspace_bytes <= workspace.view().bytes);
-        REQUIRE(!launch->start(device, x.view().data, dw.view<U>().data, workspace.view()));
-        device.synchronize();
-        CHECK(difference(expected, dw.fetch()) == "");
-        for (std::int64_t k = 0; k < out.c; ++k) CHECK(db.fetch().get(k) == sums[static_cast<std::size_t>(k)]);
-    };
-    for (SharedOperand const shared : {SharedOperand::x, SharedOperand::dy}) {
-        check(0.0f, {{}, 1, 1}, shared);
-        if constexpr (!TestType::moves_registers) check(fk::half(), {{}, 1, 1}, shared);
-        check(0.0f, {{}, 3, 1}, shared);
-        check(0.0f, {{}, 2, 2}, shared);
-        if constexpr (TestType::sequences) {
-            check(0.0f, {{}, 1, 3, true}, shared);
-            check(0.0f, {{}, 2, 2, true, 2}, shared);
-        }
-    }
-}
-
 // Tiles partly out of bounds; several taps in a tile; a column of ones in each column block; an operator.
 TEMPLATE_TEST_CASE("HIP: weight gradients that are stored from registers agree with the oracle", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<64, 64, 128, 6>)) {
@@ -208,33 +165,6 @@ TEST_CASE("HIP: CTAs add in sequence where the workspace does not hold all sums"
     CHECK(of_batches.held_tiles == 3);
     CHECK(of_batches.groups * 3 <= 132);
     CHECK(of_batches.stored_tiles(5) == 3);
-}
-
-TEST_CASE("HIP: pairs of CTAs share an operand where reads of L2 take longer than the MMAs") {
-    using Tile = BulkWeights<192, 128, 64, 5>;
-    using fk::hip::SharedOperand, fk::hip::WeightProduct;
-    fk::hip::WeightCosts paired = costs;
-    paired.cache_bytes = paired.max_cache_bytes = 20, paired.cache_bytes_of_all = 0, paired.pair_cache_bytes = 60;
-    auto const shared = [](WeightProduct const& of, fk::hip::WeightCosts const& with, unsigned max_cluster = 8) {
-        return fk::hip::share_pixels<Tile>(of, {132, max_cluster, std::size_t{1} << 20}, with).shared;
-    };
-    WeightProduct const tall{1152, 2, 139392, false}, wide{192, 36, 139392, false};
-    CHECK(shared(tall, paired) == SharedOperand::x);
-    CHECK(shared(wide, paired) == SharedOperand::dy);
-    CHECK(shared(wide, paired, 1) == SharedOperand::none);
-    paired.pair_cache_bytes = 0;
-    CHECK(shared(wide, paired) == SharedOperand::none);
-    paired.pair_cache_bytes = 60;
-    CHECK(shared({192, 36, 139392, false, 0, 0, 2}, paired) == SharedOperand::none);
-    CHECK(shared({192, 36, 139392, false, 0, 48}, paired) == SharedOperand::none);
-    CHECK(tall.tiles<Tile>(SharedOperand::x) == 6);
-    CHECK(tall.tiles<Tile>(SharedOperand::dy) == 12);
-    // batches of an even number of tiles, where the workspace holds five of them
-    auto const held = fk::hip::share_pixels<Tile>(
-        wide, {132, 2, fk::hip::GroupWorkspace::state_bytes + 5 * std::size_t{192} * 128 * 4}, paired,
-        SharedOperand::dy);
-    CHECK(held.split_k.held_tiles > 0);
-    CHECK(held.split_k.held_tiles % 2 == 0);
 }
 
 TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its error bound allows") {

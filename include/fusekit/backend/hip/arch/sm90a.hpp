@@ -26,10 +26,6 @@ __device__ void mbarrier_init(std::uint32_t barrier, unsigned arrivals);
 __device__ void mbarrier_arrive(std::uint32_t barrier);
 __device__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes);
 __device__ void mbarrier_wait(std::uint32_t barrier, unsigned parity);
-/// mapa: returns the shared::cluster address, in CTA `rank` of the cluster, of this CTA's `address`.
-/// mbarrier_arrive_cluster() arrives on an mbarrier at such an address.
-__device__ std::uint32_t mapa(std::uint32_t address, unsigned rank);
-__device__ void mbarrier_arrive_cluster(std::uint32_t barrier);
 __device__ void fence_mbarrier_init();
 
 /// Synchronizes `threads` threads on named barrier `number` (0 is that of __syncthreads). bar_sync() waits until all
@@ -65,12 +61,6 @@ __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t b
 template <int Rank>
 __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                                 std::int32_t const (&at)[Rank], unsigned column, unsigned row);
-/// The same loads with .multicast::cluster, into the CTAs of the cluster whose ranks are bits of `ranks`: at the same
-/// offset in the shared memory of each, and each on its own mbarrier at the offset of `barrier`.
-__device__ void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                                   std::int32_t const (&at)[2], unsigned ranks);
-__device__ void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                                          std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ranks);
 /// cp.async.bulk: copies `bytes` contiguous bytes between global and shared memory. Precondition: `bytes` and both
 /// addresses are multiples of 16. A load completes on the mbarrier `barrier`.
 __device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);

@@ -19,11 +19,8 @@ struct SplitKGroups {
     /// number of output tiles whose sums the workspace holds at once, with in_sequence: tiles `slots` apart have the
     /// same floats, one after the other; 0: all tiles have their own
     unsigned held_tiles = 0;
-    /// true if a thread block cluster has the CTAs of two output tiles, 2i and 2i + 1, in turn: 2 * `cluster` CTAs
-    bool in_pairs = false;
 
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
-    FUSEKIT_HD unsigned cluster_blocks() const { return in_pairs ? 2 * cluster : cluster; }
     /// Number of tile sums that the workspace holds for `tiles` output tiles.
     FUSEKIT_HD std::int64_t stored_tiles(std::int64_t tiles) const {
         return groups == 1 ? 0 : !in_sequence ? tiles * groups : held_tiles > 0 ? held_tiles : tiles;
@@ -97,8 +94,8 @@ __device__ __forceinline__ RowRange reduce_split_k_to(Tile& tile, SplitKGroups c
     };
     /// Each CTA begins with its own values, so that the CTAs do not read the same one's SMEM at once.
     auto const of_cluster = [&](unsigned row, unsigned of) {
-        unsigned const next = rank + of, its = next < split_k.cluster ? next : next - split_k.cluster;
-        return load_of_block(&tile.rows[row][packet], split_k.in_pairs ? 2 * its + number % 2 : its);
+        unsigned const next = rank + of;
+        return load_of_block(&tile.rows[row][packet], next < split_k.cluster ? next : next - split_k.cluster);
     };
     unsigned slot = number;
     if constexpr (Tile::sequences)

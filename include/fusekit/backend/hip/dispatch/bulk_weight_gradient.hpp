@@ -51,12 +51,11 @@ FUSEKIT_H inline bool fits_bulk_groups(Filter<2> const& filter, Index<4> const& 
 }  // namespace detail
 
 /// Returns the launch of a weight gradient with one schedule. split_k.count() CTAs compute one tile of dw, each over
-/// its range of the pixels to be summed; `shared`: the operand that pairs of CTAs share. Empty if TMA cannot load an
-/// operand's layout, or if the program or the GPU lacks the kernel.
+/// its range of the pixels to be summed. Empty if TMA cannot load an operand's layout, or if the program or the GPU
+/// lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k,
-    SharedOperand shared = SharedOperand::none) {
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;
     auto const kernel = kernel_of<Plan, Mainloop>();
@@ -72,7 +71,6 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     int phases = 0;
     if constexpr (WeightGradientParams<Plan, T, U>::has_phases && has_weight_store<U>) phases = product.phases;
     if (phases > 1 && split_k.count() % static_cast<unsigned>(phases) != 0) return {};
-    if (shared != SharedOperand::none && (phases > 1 || product.group_channels > 0)) return {};
     if (phases > 0) {
         maps.phases = static_cast<unsigned>(phases);
         maps.x_step = static_cast<int>(detail::pixel_stride(x.layout));
@@ -91,19 +89,16 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     }
     if (!maps.in_use) return {};
     maps.pixels = static_cast<int>(product.pixels);
-    std::int64_t const tiles = product.template tiles<Schedule>(shared);
+    std::int64_t const tiles = product.template tiles<Schedule>();
     params.split_k = split_k;
-    params.split_k.in_pairs = shared != SharedOperand::none;
-    maps.shared = shared;
     maps.stores_vectors = fits_weight_store(params.y);
     params.split_pixels = static_cast<int>(detail::divide_up(steps, split_k.count() / maps.phases)) * pixels;
     auto const launch = prepare_launch(
-        gpu, kernel, params, tiles * split_k.count(),
-        params.split_k.cluster_blocks() > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        gpu, kernel, params, tiles * split_k.count(), split_k.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
         split_k.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(split_k.stored_tiles(tiles)) *
                                                                Mainloop::Accumulators::floats * sizeof(float)
                            : 0,
-        params.split_k.cluster_blocks());
+        split_k.cluster);
     if (!launch) return {};
     return *launch;
 }
@@ -151,7 +146,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_w
             if (Launched launch = detail::prepare_persistent_weight_gradient(gpu, params, product, shares[best].cycles))
                 return launch;
         return with_entry(table, best, [&]<class Schedule>(Schedule) {
-            return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].split_k, shares[best].shared);
+            return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].split_k);
         });
     }(WeightTable<NvidiaTuning>{});
 }

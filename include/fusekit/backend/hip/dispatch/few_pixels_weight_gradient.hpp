@@ -8,7 +8,7 @@
 namespace fusekit::hip {
 
 /// Pixels up to which FewPixelsWeightGradient is used.
-inline constexpr std::int64_t max_few_pixels = 128;
+inline constexpr std::int64_t max_few_pixels = 64;
 
 /// Returns the launch of FewPixelsWeightGradient. Empty if the filter has several taps or groups, if pixels are many or
 /// have no single stride, if channels are not contiguous, or if the program or the GPU lacks the kernel.

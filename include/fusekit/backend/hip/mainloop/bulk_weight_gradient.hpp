@@ -63,40 +63,35 @@ public:
             put_ones(shared, tile, thread);
             ptx::fence_proxy_async();
         };
-        bool const in_pairs = params.split_k.in_pairs;
         begin(
             thread,
             [&] {
-                shared.pipeline.init(1, in_pairs ? 2 * warpgroups : warpgroups);
+                shared.pipeline.init();
                 ptx::prefetch_tensormap(&params.maps.dy);
                 ptx::prefetch_tensormap(&params.maps.x);
             },
             prepare);
-        if (in_pairs) cluster_barrier();  // the CTAs arrive on each other's mbarriers
-        Leave const leave{in_pairs && params.split_k.cluster == 1};
         if (roles.begin_producer()) {
             if (roles.warp == Roles::first_producer && ptx::elect_sync())
                 load_weight_operands(params, conv, tile, shared.stages, shared.pipeline);
             ptx::bar_warp_sync();  // barriers of a CTA and of a cluster need converged warps
             if constexpr (moves_registers) {
                 start_next_kernel();
-                leave.arrive();
                 if (params.split_k.cluster > 1) attend_merge();
-                return leave.wait();
+                return;
             }
         } else {
             Fragment acc;
-            multiply(shared, tile, acc, roles.group, thread, in_pairs);
+            multiply(shared, tile, acc, roles.group, thread);
             if constexpr (may_store_registers)
                 if (stores_registers(params)) {
-                    leave.arrive();
 #pragma unroll
                     for (int product = 0; product < products; ++product)
                         store_weight_tile<Atom>(params, conv, tile, acc[product],
                                                 static_cast<int>(roles.group) * products + product,
                                                 thread % Atom::threads);
                     start_next_kernel();
-                    return leave.wait();
+                    return;
                 }
             ptx::bar_sync(sums_barrier, consumers);  // all consumers have read the stages, which shared.acc overwrites
             if (Params::has_phases && params.maps.phases > 1)
@@ -104,43 +99,15 @@ public:
             else put_accumulators(shared.acc, acc, roles.group, thread % Atom::threads);
         }
         start_next_kernel();
-        leave.arrive();
         if constexpr (may_store_registers)
-            if (stores_registers(params)) return leave.wait();
+            if (stores_registers(params)) return;
         RowRange const own = reduce_split_k<consumers>(shared.acc, params.split_k, tile.number, tile.split_group,
                                                        tile.rank, thread, SumsBarrier(), tile.tiles);
         store(params, conv, shared.acc, tile, own, thread);
         finish_split_k(params.split_k);
-        leave.wait();
     }
 
 private:
-    /// Cluster barrier of a pair's CTAs that merge no sums, which do: neither exits before the other has released its
-    /// stages. All threads arrive after their k-loop and wait before they exit.
-    struct Leave {
-        bool in_use;
-        __device__ void arrive() const {
-            if (in_use) cluster_arrive();
-        }
-        __device__ void wait() const {
-            if (in_use) cluster_wait();
-        }
-    };
-
-    /// The pipeline, as consumers see it: in a pair, they release stages to the producers of both CTAs.
-    struct PairPipeline {
-        using State = typename Pipeline::State;
-        Pipeline const& own;
-        bool in_pairs;
-        unsigned other;  ///< rank of the other CTA in the cluster
-
-        __device__ void consumer_wait(State const& state) const { own.consumer_wait(state); }
-        __device__ void consumer_release(unsigned stage) const {
-            own.consumer_release(stage);
-            if (in_pairs) ptx::mbarrier_arrive_cluster(ptx::mapa(ptx::shared_address(&own.empty[stage]), other));
-        }
-    };
-
     /// True if the CTA has the tile's sums alone and stores them from registers.
     __device__ static bool stores_registers(Params const& params) {
         return params.maps.stores_vectors && params.split_k.count() == 1 && params.maps.phases == 1;
@@ -163,11 +130,10 @@ private:
     /// columns of dw. If the warpgroup's channels are out of bounds of y, only releases the stages and zeroes the
     /// accumulators.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
-                                    unsigned thread, bool in_pairs) {
+                                    unsigned thread) {
         constexpr int flush = addends / pixels;
         int const steps = tile.steps();
         typename Pipeline::State state;
-        PairPipeline const pipeline{shared.pipeline, in_pairs, tile.block_rank ^ 1};
         auto const gemm = [&](Fragment& acc, unsigned number, bool accumulate) {
             auto const& stage = shared.stages[number];
             // (PRODUCTS, 64, PIXELS) and (COLUMNS, PIXELS), MN-major, swizzled
@@ -177,13 +143,13 @@ private:
             mma::gemm<Atom, pixels / Atom::k>(acc, dy, x, accumulate);  // (PRODUCTS, 64, COLUMNS) += over PIXELS
         };
         auto const add_up = [&](Fragment& acc, int count) {
-            mma::k_loop<Atom>(pipeline, state, count, thread % Atom::threads, acc, gemm);
+            mma::k_loop<Atom>(shared.pipeline, state, count, thread % Atom::threads, acc, gemm);
         };
-        if (!tile.has_rows(group * products) || !tile.has_columns() || steps == 0) {
+        if (!tile.has_rows(group * products) || steps == 0) {
 #pragma unroll 1
             for (int step = 0; step < steps; ++step, state.advance()) {
-                pipeline.consumer_wait(state);
-                if (thread % Atom::threads == 0) pipeline.consumer_release(state.stage);
+                shared.pipeline.consumer_wait(state);
+                if (thread % Atom::threads == 0) shared.pipeline.consumer_release(state.stage);
             }
             mma::clear(total);
         } else if constexpr (!Schedule::promotes) {

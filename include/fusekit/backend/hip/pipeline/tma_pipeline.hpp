@@ -104,10 +104,10 @@ struct TmaPipeline : TmaStages<stages> {
     std::uint64_t empty[stages];
 
     /// Initializes all mbarriers, with a fence. One thread calls it before the CTA's other threads use the barriers.
-    __device__ void init(unsigned producer_arrivals = producers, unsigned consumer_arrivals = consumers) {
+    __device__ void init(unsigned producer_arrivals = producers) {
         for (int i = 0; i < stages; ++i) {
             ptx::mbarrier_init(ptx::shared_address(&this->full[i]), producer_arrivals);
-            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumer_arrivals);
+            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumers);
         }
         ptx::fence_mbarrier_init();
     }

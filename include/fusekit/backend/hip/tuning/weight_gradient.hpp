@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/bulk_gradient.hpp"
 #include "fusekit/backend/hip/collective/split_k.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
@@ -26,14 +25,9 @@ struct WeightProduct {
     FUSEKIT_H int rows() const {
         return group_channels > 0 ? grouped_rows(Schedule::rows, group_channels) : Schedule::rows;
     }
-    /// Number of tiles of dw, with those out of bounds that complete pairs of CTAs.
     template <class Schedule>
-    FUSEKIT_H std::int64_t tiles(SharedOperand shared = SharedOperand::none) const {
-        std::int64_t down = detail::divide_up(channels, rows<Schedule>()),
-                     across = detail::divide_up(blocks, Schedule::columns / 64);
-        if (shared == SharedOperand::x) down += down % 2;
-        if (shared == SharedOperand::dy) across += across % 2;
-        return down * across;
+    FUSEKIT_H std::int64_t tiles() const {
+        return detail::divide_up(channels, rows<Schedule>()) * detail::divide_up(blocks, Schedule::columns / 64);
     }
     /// Share of the blocks of 64 of these channels that are partly out of bounds; blocks of 32 channels count less.
     FUSEKIT_H static double partial(std::int64_t channels) {
@@ -54,13 +48,11 @@ struct SharingLimits {
     std::size_t workspace_bytes;
 };
 
-/// Number of CTAs that divide a tile's pixels, the operand that pairs of CTAs share, and the estimated cycles of the
-/// whole weight gradient with it.
+/// Number of CTAs that divide a tile's pixels, and the estimated cycles of the whole weight gradient with it.
 struct WeightShares {
     static constexpr double never = 1e300;  ///< cycles if a CTA would have too many pixels
 
     SplitKGroups split_k = {};
-    SharedOperand shared = SharedOperand::none;
     double cycles = never;
 };
 
@@ -78,15 +70,13 @@ FUSEKIT_H inline double cache_bytes(unsigned cluster, std::int64_t active, bool 
 }
 
 /// Cycles of a k-tile: the maximum of its MMAs, its reads from L2 and its TMA copies. active: CTAs that run at once;
-/// one_round: these are all CTAs. shared: operand of which a CTA loads half.
+/// one_round: these are all CTAs.
 template <class Schedule>
 FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, std::int64_t active, bool one_round,
-                                    WeightCosts const& costs, SharedOperand shared = SharedOperand::none) {
+                                    WeightCosts const& costs) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
     double const rows = held(detail::divide_up(of.channels, 64), of.rows<Schedule>() / 64),
-                 columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels,
-                 loaded_rows = shared == SharedOperand::dy ? rows / 2 : rows,
-                 loaded_columns = shared == SharedOperand::x ? columns / 2 : columns;
+                 columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels;
     // small tiles read each operand many times, in part from memory if it exceeds L2
     bool const rereads =
         Schedule::rows * Schedule::columns <= 64 * 64 && static_cast<double>(of.bytes) > costs.reread_size;
@@ -95,16 +85,15 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
                          (of.group_channels > 0 ? cluster == 1 : one_round && cluster > 1);
     double const products = rows * wgmma_cycles(Schedule::columns) * pixels / 16 *
                             (rows == 1 && Schedule::warpgroups > 1 ? costs.one_warpgroup : 1),
-                 cache = shared == SharedOperand::none ? cache_bytes(cluster, active, overlap, costs)
-                                                       : costs.pair_cache_bytes,
-                 bytes = reread * (loaded_rows + loaded_columns) * 128 * pixels / cache,
+                 bytes = reread * (rows + columns) * 128 * pixels / cache_bytes(cluster, active, overlap, costs),
                  // TMA copies of a block of x and of dy, whole and partly out of bounds
         partial_x = of.partial(of.x_channels) * costs.partial_pixel * pixels,
                  of_x = of.has_windows ? costs.copied_window : costs.copied_pixel * pixels,
                  of_dy = (costs.copied_pixel + of.partial(of.channels) * costs.partial_pixel) * pixels,
-                 copies = loaded_rows * of_dy + loaded_columns * (of_x > partial_x ? of_x : partial_x);
-    double const longer = products > bytes ? products : bytes;
-    return longer > copies ? longer : copies;
+                 copies = rows * of_dy + columns * (of_x > partial_x ? of_x : partial_x);
+    double const longer = products > bytes ? products : bytes,
+                 streamed = cluster > 1 && static_cast<double>(of.bytes) > costs.cache_size ? costs.cluster_streamed : 1;
+    return streamed * (longer > copies ? longer : copies);
 }
 
 /// Cycles of k-tiles and of memory accesses that run at once: the longer, and a share of the shorter.
@@ -117,27 +106,26 @@ FUSEKIT_H constexpr double longer_of(double steps, double memory, double share) 
 /// order in which those of the tiles before have added their sums.
 template <class Schedule>
 FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split, SharingLimits const& limits,
-                              WeightCosts const& costs, SharedOperand shared = SharedOperand::none) {
+                              WeightCosts const& costs) {
     constexpr double thousands = Schedule::rows * Schedule::columns / 1000.0;
     constexpr std::int64_t max_steps = Schedule::unpromoted_pixels / Schedule::pixels;
-    std::int64_t const width = shared == SharedOperand::none ? 1 : 2,  // tiles of a cluster
-        phases = of.phases > 1 ? of.phases : 1, tiles = of.tiles<Schedule>(shared) / width, groups = split.groups,
-                       held_tiles = split.held_tiles / width, cluster = split.cluster,
+    std::int64_t const phases = of.phases > 1 ? of.phases : 1, tiles = of.tiles<Schedule>(), groups = split.groups,
+                       cluster = split.cluster,
                        of_part = detail::divide_up(of.steps<Schedule>(), cluster * groups / phases),
-                       at_once = resident_clusters(limits.processors, 1, split.cluster * width);
+                       at_once = resident_clusters(limits.processors, 1, split.cluster);
     if (at_once < 1 || (!Schedule::promotes && of_part > max_steps)) return WeightShares::never;
-    std::int64_t const all_tiles = (held_tiles > 0 ? held_tiles : tiles) * groups,
-                       active = (all_tiles < at_once ? all_tiles : at_once) * cluster * width;
-    bool const one_round = held_tiles == 0 && all_tiles <= at_once;
+    std::int64_t const all_tiles = (split.held_tiles > 0 ? split.held_tiles : tiles) * groups,
+                       active = (all_tiles < at_once ? all_tiles : at_once) * cluster;
+    bool const one_round = split.held_tiles == 0 && all_tiles <= at_once;
     double const steps = static_cast<double>(of_part) *
-                         weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs, shared),
+                         weight_step_cycles<Schedule>(of, split.cluster, active, one_round, costs),
                  memory = static_cast<double>(of.bytes) / costs.memory_bytes,
-                 tile = costs.tile + (width > 1 ? costs.pair : 0) + costs.accumulators * thousands +
+                 tile = costs.tile + costs.accumulators * thousands +
                         (cluster > 1 ? costs.cluster + costs.cluster_accumulators * thousands : 0),
                  added = costs.merge_accumulators * thousands / static_cast<double>(cluster),
                  count = static_cast<double>(groups);
-    if (held_tiles > 0) {
-        double const batches = static_cast<double>(detail::divide_up(tiles, held_tiles)),
+    if (split.held_tiles > 0) {
+        double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
                      all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
         return longer_of(all, memory, costs.overlap);
     }
@@ -170,21 +158,19 @@ FUSEKIT_H double persistent_cycles(WeightProduct const& of, int processors, Weig
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
 /// several clusters or CTAs that add their accumulators through workspace. If it does not hold the accumulators of all
 /// of them, they add in sequence, which needs those of one per tile; if it does not hold those of all tiles, tiles have
-/// them one after the other. `shared`: the operand that pairs of CTAs share.
+/// them one after the other.
 template <class Schedule>
-FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs,
-                                    SharedOperand shared) {
+FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
-    unsigned const width = shared == SharedOperand::none ? 1 : 2;
-    std::int64_t const tiles = of.tiles<Schedule>(shared), phases = of.phases > 1 ? of.phases : 1,
+    std::int64_t const tiles = of.tiles<Schedule>(), phases = of.phases > 1 ? of.phases : 1,
                        steps = of.steps<Schedule>() * phases;
     std::int64_t const max_sums =
         limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
     WeightShares best;
-    for (unsigned cluster = 1; cluster * width <= limits.max_cluster && cluster <= steps; ++cluster) {
-        std::int64_t const at_once = resident_clusters(limits.processors, 1, cluster * width) * width,  // in tiles
-            states_of_tiles = std::int64_t{GroupWorkspace::max_grid_groups} / cluster;
+    for (unsigned cluster = 1; cluster <= limits.max_cluster && cluster <= steps; ++cluster) {
+        std::int64_t const at_once = resident_clusters(limits.processors, 1, cluster),
+                           states_of_tiles = std::int64_t{GroupWorkspace::max_grid_groups} / cluster;
         if (at_once < 1) break;
         for (std::int64_t groups = 1; cluster * groups <= steps; ++groups) {
             SplitKGroups split{{}, cluster, static_cast<unsigned>(groups)};
@@ -194,29 +180,14 @@ FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const
             if (split.in_sequence) {
                 for (std::int64_t const most : {max_sums, states_of_tiles, at_once / groups})
                     if (held > most) held = most;
-                held -= held % width;
                 if (!Schedule::sequences || held == 0) break;
-                if (held < tiles) {  // as many tiles in the last batch as in the others
-                    auto const each = detail::divide_up(tiles, detail::divide_up(tiles, held));
-                    split.held_tiles = static_cast<unsigned>(detail::divide_up(each, width) * width);
-                }
+                if (held < tiles)  // as many tiles in the last batch as in the others
+                    split.held_tiles = static_cast<unsigned>(detail::divide_up(tiles, detail::divide_up(tiles, held)));
             }
             if (cluster * groups % phases != 0) continue;
-            double const cycles = split_cycles<Schedule>(of, split, limits, costs, shared);
-            if (cycles < best.cycles) best = {split, shared, cycles};
+            double const cycles = split_cycles<Schedule>(of, split, limits, costs);
+            if (cycles < best.cycles) best = {split, cycles};
         }
-    }
-    return best;
-}
-
-/// share_pixels() with single CTAs, and with pairs that share x or dy where BulkWeightGradient has them.
-template <class Schedule>
-FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits, WeightCosts const& costs) {
-    WeightShares best = share_pixels<Schedule>(of, limits, costs, SharedOperand::none);
-    if (costs.pair_cache_bytes == 0 || limits.max_cluster < 2 || of.phases > 1 || of.group_channels > 0) return best;
-    for (SharedOperand const shared : {SharedOperand::x, SharedOperand::dy}) {
-        WeightShares const pairs = share_pixels<Schedule>(of, limits, costs, shared);
-        if (pairs.cycles < best.cycles) best = pairs;
     }
     return best;
 }

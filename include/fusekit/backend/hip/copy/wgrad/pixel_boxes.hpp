@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/bulk_gradient.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/pipeline/tma_pipeline.hpp"
@@ -20,13 +19,12 @@ struct WeightStage {
 /// A CTA's tile of dw, the weight gradient, and its range [begin, end) of pixels of dy (split-K), in the order of the
 /// k-tiles. Rows of the tile are channels of y; columns are blocks of one tap x 64 channels of x, in convolutions with
 /// groups those that the tile's groups read. Consecutive CTAs have the same pixels, and their tiles share the larger
-/// operand, which they then read from L2. In pairs (SharedOperand), tiles 2i and 2i + 1 share the operand; the second
-/// may be out of bounds of dw.
+/// operand, which they then read from L2.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
 
-    unsigned rank, number, split_group, tiles, block_rank;  ///< block_rank: of the CTA in its cluster
+    unsigned rank, number, split_group, tiles;
     /// x_block, dy_block: channels of a block of 64 columns or rows. x_phase, dy_phase: elements from the first pixel
     /// of a row of the tensor maps to the CTA's pixel.
     int first_k, end_k, first_c, first_block, channel_blocks, blocks, begin, end, x_block, dy_block, x_phase, dy_phase;
@@ -46,26 +44,21 @@ struct WeightTile {
         int rows = Schedule::rows / weight_block * dy_block;
         if (conv.groups() > 1) rows = grouped_rows(rows, conv.group_k());
         has_ones = params.bound.head.bias_gradient.given();
-        auto across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
-             down = static_cast<unsigned>(detail::divide_up(k, rows));
-        if (params.maps.shared == SharedOperand::dy) across += across % 2;
-        if (params.maps.shared == SharedOperand::x) down += down % 2;
-        unsigned const width = params.split_k.in_pairs ? 2 : 1;  // of the units of tiles below
-        block_rank = of % params.split_k.cluster_blocks();
-        rank = block_rank / width;
+        auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
+                   down = static_cast<unsigned>(detail::divide_up(k, rows));
+        rank = of % params.split_k.cluster;
         tiles = across * down;
-        unsigned const held = params.split_k.held_tiles / width, group_of_slots = held * params.split_k.groups,
-                       in_order = of / params.split_k.cluster_blocks();
-        if (held > 0) {  // all groups of the first tiles, then of the next
-            unsigned const first = in_order / group_of_slots * held, rest = tiles / width - first,
-                           count = rest < held ? rest : held, within = in_order % group_of_slots;
+        unsigned const group_of_slots = params.split_k.held_tiles * params.split_k.groups,
+                       in_order = of / params.split_k.cluster;
+        if (params.split_k.held_tiles > 0) {  // all groups of the first tiles, then of the next
+            unsigned const first = in_order / group_of_slots * params.split_k.held_tiles, rest = tiles - first,
+                           count = rest < params.split_k.held_tiles ? rest : params.split_k.held_tiles,
+                           within = in_order % group_of_slots;
             number = first + within % count, split_group = within / count;
         } else {
-            number = in_order % (tiles / width), split_group = in_order / (tiles / width);
+            number = in_order % tiles, split_group = in_order / tiles;
         }
-        number = number * width + block_rank % width;
-        bool const shares_x = params.maps.shared == SharedOperand::none ? Schedule::columns > Schedule::rows
-                                                                        : params.maps.shared == SharedOperand::x;
+        constexpr bool shares_x = Schedule::columns > Schedule::rows;
         first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
         first_k = static_cast<int>(shares_x ? number % down : number / across) * rows;
         end_k = (min)(k, first_k + rows);
@@ -85,8 +78,6 @@ struct WeightTile {
     }
     /// True if y has channels in the tile's 64-row block number `of`.
     __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * dy_block < end_k; }
-    /// True if the tile has columns in bounds of dw.
-    __device__ bool has_columns() const { return first_block < blocks + has_ones; }
     /// Number of elements, 0 to 7, by which the TMA boxes of the tile's row block or column block number `of` begin
     /// before its first channel; 0 for a column of ones.
     __device__ int row_shift(int of) const { return (first_k + of * dy_block + dy_phase) % 8; }
@@ -114,8 +105,7 @@ struct StepPixel {
     }
 };
 
-/// Issues the TMA loads of all k-tiles of a CTA into the pipeline's stages. Called by one thread. In a pair, the two
-/// CTAs alternate with the boxes of the shared operand.
+/// Issues the TMA loads of all k-tiles of a CTA into the pipeline's stages. Called by one thread.
 template <class Schedule, class Params, class Problem, class T, class Pipeline>
 __device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
                                      WeightStage<Schedule, T>* stages, Pipeline& pipeline) {
@@ -143,33 +133,20 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
     }
     typename Pipeline::State state;
     StepPixel at(conv, tile.begin, pixels);
-    bool const shares_dy = params.maps.shared == SharedOperand::dy, shares_x = params.maps.shared == SharedOperand::x;
-    unsigned const pair = 3u << tile.block_rank / 2 * 2;
-    unsigned turn = tile.block_rank;  // even for the boxes of the shared operand that this CTA loads
 #pragma unroll 1
-    for (int m = tile.begin; m < tile.end; m += pixels, state.advance(), at.advance(), ++turn) {
+    for (int m = tile.begin; m < tile.end; m += pixels, state.advance(), at.advance()) {
         auto& stage = stages[state.stage];
         auto const full = pipeline.producer_acquire(state, boxes * static_cast<unsigned>(sizeof stage.x[0]));
 #pragma unroll
-        for (unsigned i = 0; i < row_blocks; ++i) {
-            if (!tile.has_rows(i)) continue;
-            auto const to = ptx::shared_address(stage.dy[i]);
-            if (!shares_dy) ptx::tma_load(to, &params.maps.dy, full, {k[i], m});
-            else if ((turn + i) % 2 == 0) ptx::tma_load_multicast(to, &params.maps.dy, full, {k[i], m}, pair);
-        }
+        for (unsigned i = 0; i < row_blocks; ++i)
+            if (tile.has_rows(i)) ptx::tma_load(ptx::shared_address(stage.dy[i]), &params.maps.dy, full, {k[i], m});
         int const h = at.p * filter.strides[0] - filter.pad_before[0],
                   w = at.q * filter.strides[1] - filter.pad_before[1];
 #pragma unroll
         for (int i = 0; i < column_blocks; ++i) {
             if (i >= copied) continue;
             auto const to = ptx::shared_address(stage.x[i]);
-            if (shares_x) {
-                if ((turn + static_cast<unsigned>(i)) % 2 != 0) continue;
-                if (params.maps.has_windows)
-                    ptx::tma_load_im2col_multicast(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i],
-                                                   pair);
-                else ptx::tma_load_multicast(to, &params.maps.x, full, {c[i], m}, pair);
-            } else if (params.maps.has_windows)
+            if (params.maps.has_windows)
                 ptx::tma_load_im2col(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i]);
             else ptx::tma_load(to, &params.maps.x, full, {c[i], m});
         }
