@@ -149,6 +149,7 @@ struct NvidiaTuning {
                     .persistent = 2740,
                     .persistent_accumulators = 100,
                     .persistent_overlap = 0.7,
+                    .cluster_streamed = 1.1,
                     .persistent_latency = 1780,
                     .one_warpgroup = 1.75},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4

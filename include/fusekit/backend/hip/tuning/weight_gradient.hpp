@@ -92,7 +92,8 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
                  of_dy = (costs.copied_pixel + of.partial(of.channels) * costs.partial_pixel) * pixels,
                  copies = rows * of_dy + columns * (of_x > partial_x ? of_x : partial_x);
     double const longer = products > bytes ? products : bytes,
-                 streamed = cluster > 1 && static_cast<double>(of.bytes) > costs.cache_size ? costs.cluster_streamed : 1;
+                 streamed =
+                     cluster > 1 && static_cast<double>(of.bytes) > costs.cache_size ? costs.cluster_streamed : 1;
     return streamed * (longer > copies ? longer : copies);
 }
 
@@ -126,7 +127,8 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
                  count = static_cast<double>(groups);
     if (split.held_tiles > 0) {
         double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
-                     all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
+                     rounds = tiles * groups <= at_once ? 1 : batches,  // of k-loops
+            all = rounds * steps + batches * (tile + 2 * added + costs.reused + costs.reused_turn * count);
         return longer_of(all, memory, costs.overlap);
     }
     double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)), all = rounds * steps,
