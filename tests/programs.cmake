@@ -40,6 +40,7 @@ set(table
   "backend/hip/training                                                                          hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
   "backend/hip/(collapse|element_types.*|transposed)                                              hip_plans"
+  "backend/hip/dispatch/fold_patches                                                             sm_90a"
   "backend/hip/(batched_gemm|conv_limits|conv_phases|dispatch/.*|empty|gemm|hip_conv|in_place)    hip"
   "backend/hip/(prepared|runtime/device|schedule|slabs|transposed_phases)                         hip"
   # Kernels for matrix units, by the targets that they are compiled for.
@@ -50,7 +51,7 @@ set(table
   "backend/hip/(collective/tile_order|statistics/(cluster_totals|grid_shares|grid_totals))       sm_90a"
   "backend/hip/statistics/(channel_totals_view|total_channels)                                   sm_90a"
   "backend/hip/mainloop/(bulk_weight_gradient|cluster_reduction|float8|float_planes|halo|planes) sm_90a"
-  "backend/hip/mainloop/(depthwise_halo|persistent)_weight_gradient                              sm_90a"
+  "backend/hip/mainloop/(depthwise_halo|few_pixels|persistent)_weight_gradient                   sm_90a"
   "backend/hip/mainloop/(phased_(halo|warp_specialized)|st(em(_weight_gradient)?|rip_halo)|warp_.*) sm_90a"
   "backend/hip/mainloop/(col2im|gemv_transposed|stream_k_tail|tall_(gemm|planes)|tma_planes)     sm_90a"
   "backend/hip/(channel_slices|mainloop/gathered_planes)                                           sm_90a"

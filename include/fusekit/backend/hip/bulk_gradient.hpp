@@ -17,6 +17,7 @@ namespace fusekit::hip {
 struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
+    bool folds_patches = false;  ///< see fold_patches()
     bool stores_vectors = false;  ///< fits_weight_store(dw)
     unsigned phases = 1;
     int x_step = 0, dy_step = 0;  ///< elements from a pixel to the next one of its row in the maps

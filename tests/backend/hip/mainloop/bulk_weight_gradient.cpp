@@ -37,6 +37,7 @@ void check_tiles(auto& device) {
 TEST_CASE("HIP: weight gradients of half on sm_90a, as the library chooses, agree with the oracle") {
     fk::hip::Device device = sm90a_device();
     check_tiles<fk::half>(device);
+    check_weight_gradient<fk::half, fk::filter(1, 1)>(device, {{32, 13, 1, 1}, 24, "nhwc", "nhwc", "nhwc"});
 }
 
 TEST_CASE("HIP: weight gradients of bfloat16 on sm_90a's tensor cores agree with the oracle") {
@@ -164,6 +165,22 @@ TEST_CASE("HIP: CTAs add in sequence where the workspace does not hold all sums"
     CHECK(of_batches.held_tiles == 3);
     CHECK(of_batches.groups * 3 <= 132);
     CHECK(of_batches.stored_tiles(5) == 3);
+}
+
+// 256-200-200-128 and 128-280-280-128, 3x3, batch 32: the fastest on an H200
+// (bench/results/h200/weight_gradient_choices.txt)
+TEST_CASE("HIP: CTAs of a weight gradient whose operands exceed L2 are single, and all resident") {
+    auto const sharing = [](fk::hip::WeightProduct const& of) {
+        return fk::hip::share_pixels<BulkWeights<128, 192, 64, 5>>(of, {132, 8, std::size_t{1} << 20}, costs).split_k;
+    };
+    auto const wide = sharing({128, 36, 32 * 198 * 198, true, std::int64_t{976} << 20}),
+               narrow = sharing({128, 18, 32 * 278 * 278, true, std::int64_t{1200} << 20});
+    CHECK(wide.cluster == 1);
+    CHECK(wide.groups == 11);
+    CHECK(wide.held_tiles == 6);
+    CHECK(narrow.cluster == 1);
+    CHECK(narrow.groups == 22);
+    CHECK(narrow.in_sequence);
 }
 
 TEST_CASE("HIP: an unpromoted weight gradient tile has no more pixels than its error bound allows") {

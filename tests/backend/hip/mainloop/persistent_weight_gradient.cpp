@@ -54,6 +54,10 @@ TEST_CASE("HIP: weight gradients over few pixels are persistent") {
           persistent_cycles<Narrow>(product(4096, 4096, 32), 132, costs));
     CHECK(persistent_cycles<Narrow>(product(1024, 1024, 32), 132, costs) <
           persistent_cycles<Wide>(product(1024, 1024, 32), 132, costs));
+    // k-tiles of a single CTA wait for memory one after the other
+    for (WeightProduct const& of : {product(192, 672, 1568), product(960, 160, 1568)})
+        CHECK((std::min)(persistent_cycles<Wide>(of, 132, costs), persistent_cycles<Narrow>(of, 132, costs)) >
+              bulk(of));
     CHECK(persistent_cycles<Wide>(product(256, 256, 4097), 132, costs) == fk::hip::WeightShares::never);
     WeightProduct const several_taps{256, 9, 32, true}, odd_channels{256, 4, 32, false, 0, 0, 2};
     CHECK(persistent_cycles<Wide>(several_taps, 132, costs) == fk::hip::WeightShares::never);

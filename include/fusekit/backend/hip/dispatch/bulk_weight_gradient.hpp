@@ -32,7 +32,7 @@ FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& p
         x_block = shifted_block(pixel_stride(params.x.layout)), dy_block = shifted_block(pixel_stride(head.dy.layout));
     return {phases > 1 ? divide_up(dw[0], dy_block) * weight_block : dw[0],
             dw[2] * dw[3] * divide_up(dw[1], x_block) + head.bias_gradient.given(),
-            dy[0] * dy[2] * dy[3] / (phases > 1 ? phases : 1), !is_single_pixels(Plan::Head::geometry(head)),
+            dy[0] * dy[2] * dy[3] / (phases > 1 ? phases : 1), !is_single_pixels(params.filter()),
             (params.x.layout.size() + head.dy.layout.size()) * static_cast<std::int64_t>(sizeof(T)) +
                 params.y.layout.size() * static_cast<std::int64_t>(sizeof(U)),
             Plan::Head::collapsed.group_count > 1 ? static_cast<int>(dw[1]) : 0, phases,
@@ -62,7 +62,7 @@ FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_we
     if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
-    auto const filter = Plan::Head::geometry(params.bound.head);
+    auto const filter = params.filter();
     auto const dy = detail::typed<T>(params.bound.head.dy);
     auto& maps = params.maps;
     auto const& x = params.x;
@@ -131,7 +131,7 @@ template <class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
     using Launched = detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>>;
-    auto const filter = Plan::Head::geometry(params.bound.head);
+    auto const filter = params.filter();
     if (!detail::is_sm90a(gpu) || !detail::fits_bulk_groups(filter, params.y.layout.shape)) return {};
     WeightProduct const product = detail::weight_product(params);
     SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::max_gradient_cluster : 1,

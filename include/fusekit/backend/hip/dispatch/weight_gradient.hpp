@@ -7,6 +7,8 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/depthwise_weight_gradient.hpp"
+#include "fusekit/backend/hip/dispatch/few_pixels_weight_gradient.hpp"
+#include "fusekit/backend/hip/dispatch/fold_patches.hpp"
 #include "fusekit/backend/hip/dispatch/grouped_weight_gradient.hpp"
 #include "fusekit/backend/hip/dispatch/stem_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
@@ -224,6 +226,13 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     if constexpr (has_depthwise_weight_gradient<Plan, T>)
         if (detail::runs_depthwise_gradient(params))
             return detail::prepare_depthwise_gradient(gpu, params, workspace_bytes);
+    if constexpr (detail::may_fold_patches<Plan, T>)
+        if (auto const folded = detail::fold_patches(params); folded && !params.in_slabs)
+            if (auto const launch = prepare_bulk_weight_gradient(gpu, *folded, workspace_bytes)) return *launch;
+    // where TMA would load rows of several pixels, clusters of CTAs take 5 microseconds
+    if constexpr (WeightGradientParams<Plan, T, U>::has_phases)
+        if (detail::common_phases(params.x, detail::typed<T>(dy)) != 1)
+            if (auto const launch = prepare_few_pixels_gradient(gpu, params)) return *launch;
     // BulkWeightGradient is faster than GroupedWeightGradient if groups have 4 channels or more, and its tiles are full
     constexpr std::int64_t bulk_group_channels = 4;
     if constexpr (has_grouped_weight_gradient<Plan, T> && has_bulk_weight_gradient<Plan, T>)

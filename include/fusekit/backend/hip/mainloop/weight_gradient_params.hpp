@@ -45,6 +45,29 @@ inline constexpr bool has_grouped_weight_gradient =
 template <class Plan, Element T>
 inline constexpr bool has_stem_weight_gradient = has_bulk_weight_gradient<Plan, T> && detail::has_stem_gradient<Plan>();
 
+namespace detail {
+
+/// True if each pixel of the input is in exactly one window of this filter (patch embeddings).
+FUSEKIT_HD constexpr bool has_patches(Filter<2> const& filter) {
+    for (int i = 0; i < 2; ++i)
+        if (filter.strides[i] != filter.size[i] || filter.pad_before[i] != 0 || filter.pad_after[i] != 0 ||
+            (filter.size[i] > 1 && filter.dilations[i] != 1))
+            return false;
+    return filter.group_count == 1 && filter.size[0] * filter.size[1] > 1;
+}
+
+/// True if fold_patches() may change the operands: windows are patches, and no operator needs the coordinates of dw.
+template <class Plan, Element T>
+FUSEKIT_HD consteval bool may_fold_patches_of() {
+    if constexpr (has_bulk_weight_gradient<Plan, T>)
+        return has_patches(Plan::Head::collapsed) && !Plan::Epilogue::pixelwise;
+    else return false;
+}
+template <class Plan, Element T>
+inline constexpr bool may_fold_patches = may_fold_patches_of<Plan, T>();
+
+}  // namespace detail
+
 /// Kernel argument of a plan with a ConvWeightGradient; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
 struct WeightGradientParams {
@@ -73,10 +96,17 @@ struct WeightGradientParams {
     std::conditional_t<has_grouped_weight_gradient<Plan, T>, GroupedGradientTiles, detail::Nothing> grouped = {};
     std::conditional_t<has_stem_weight_gradient<Plan, T>, StemGradientTiles, detail::Nothing> stem = {};
 
+    /// Returns the filter of the forward convolution; with maps.folds_patches its rows, whose columns are channels.
+    FUSEKIT_HD auto filter() const {
+        auto filter = Plan::Head::geometry(bound.head);
+        if constexpr (detail::may_fold_patches<Plan, T>)
+            if (maps.folds_patches) filter.size[1] = filter.strides[0] = filter.strides[1] = 1;
+        return filter;
+    }
     /// Returns the forward convolution whose weight gradient the plan computes: its output has the extents of dy.
     __device__ ConvProblem<T, space> problem() const {
         auto const& dy = bound.head.dy;
-        return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
+        return {{x, {nullptr, y.layout}, dy.layout.shape, filter()}, dy.layout.stride, slices};
     }
     /// weights(): number of weights of one filter, C R S. columns(): number of columns of dw (GemmN): the weights and,
     /// if a bias gradient is requested, one more.

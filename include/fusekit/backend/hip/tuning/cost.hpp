@@ -133,6 +133,9 @@ struct WeightCosts {
     double overlap = 0;  ///< share of the shorter of k-tiles and memory that adds to the longer
     double persistent = 0, persistent_accumulators = 0;  ///< cycles of PersistentWeights in addition to these
     double persistent_overlap = 0;  ///< `overlap` of PersistentWeights
+    /// factor on the cycles of k-tiles in clusters, whose CTAs read different pixels, of more bytes than cache_size
+    double cluster_streamed = 1;
+    double persistent_latency = 0;  ///< cycles of a TMA load of PersistentWeights from memory
     double one_warpgroup = 1;  ///< factor on the cycles of MMAs if one of several warpgroups issues all
 };
 

@@ -21,21 +21,22 @@ struct NvidiaTuning {
     /// Totals (statistics): 13 layers of batch 8 to 256, H100. Halo: H200 and H100; 8-bit: three layers of batch 8 to
     /// 256, H100.
     /// Weight gradients: L2 and memory of an H100; `overlap`: 29 layers of one tap, H200, the choice takes 1.03 of the
-    /// fastest one's time, 1.05 without it; `persistent`: 16 layers. `simt` is fitted on an H200 for 2 and 3 waves.
-    /// `direct`: 36 grouped convolutions of half, H200: 3x3 and larger filters take 0.8 to 1.4 of it, 1x1 filters 2
-    /// to 3. TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles. TMA's rows of few channels: 20
-    /// layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or five schedules each, H200. The
-    /// choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it. GatheredPlanes: 30
-    /// layers of batch 32, H200; a step takes 1.45 times gather_cycles().
-    /// PhasedHalo: 14 gradients of batch 32, H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and
-    /// `stored_pixel`, split_warp_specialized, bulk_split: 146 layers of batch 1 to 128 with ten tiles each, most of
-    /// them short, and 29 larger ones, H200: 13 %; the choice takes 1.02 of the fastest one's time, 1.03 before.
-    /// TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700
-    /// cycles. `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several
-    /// tiles per row, and of streamed filters: 31 layers of batch 32, H200. Gradients by x: TallGemm 31 layers, 9 %;
-    /// WarpSpecialized's MN-major filters 50 layers with up to seven tiles each; Col2im 5 layers, 10 %; batch 32, H200.
-    /// The choice takes 1.01 of the fastest one's time, 1.04 without the costs of MN-major filters. StripHalo: 43
-    /// layers and gradients by x of batch 1 to 32, H200, relative to the other schedules' estimates: 10
+    /// fastest one's time, 1.05 without it; `persistent`: 16 layers; `cluster_streamed`: 84 layers,
+    /// H200, the choice takes 1.009 of the fastest one's time, 1.015 without it. `simt` is fitted on an H200 for 2 and
+    /// 3 waves. `direct`: 36 grouped convolutions of half, H200: 3x3 and larger filters take 0.8 to 1.4 of it, 1x1
+    /// filters 2 to 3. TMA's `copy`: 3 layers of 116, 122 and 57 channels, H200, 22 to 68 cycles. TMA's rows of few
+    /// channels: 20 layers of 16 to 232 channels; their factor with ping-pong: 65 layers with four or five schedules
+    /// each, H200. The choice takes 1.02 and 1.01 of the fastest one's time, 1.09 and 1.03 without it. GatheredPlanes:
+    /// 30 layers of batch 32, H200; a step takes 1.45 times gather_cycles(). PhasedHalo: 14 gradients of batch 32,
+    /// H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`, split_warp_specialized, bulk_split:
+    /// 146 layers of batch 1 to 128 with ten tiles each, most of them short, and 29 larger ones, H200: 13 %; the choice
+    /// takes 1.02 of the fastest one's time, 1.03 before. TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1
+    /// and 32, H200. A step waits for memory once, about 700 cycles. `arithmetic`: for each FMA instruction there is
+    /// another one that loads or converts. Halo of several tiles per row, and of streamed filters: 31 layers of batch
+    /// 32, H200. Gradients by x: TallGemm 31 layers, 9 %; WarpSpecialized's MN-major filters 50 layers with up to seven
+    /// tiles each; Col2im 5 layers, 10 %; batch 32, H200. The choice takes 1.01 of the fastest one's time, 1.04 without
+    /// the costs of MN-major filters. StripHalo: 43 layers and gradients by x of batch 1 to 32, H200, relative to the
+    /// other schedules' estimates: 10
     /// %.
     /// Planes of floats with several taps: 10 layers of batch 32, H200. TallPlanes: 50 layers of batch 32, H200: 12 %.
     /// TmaPlanes: 21 layers of batch 32, H200: 10 %, most for 16 channels.
@@ -149,6 +150,8 @@ struct NvidiaTuning {
                     .persistent = 2740,
                     .persistent_accumulators = 100,
                     .persistent_overlap = 0.7,
+                    .cluster_streamed = 1.1,
+                    .persistent_latency = 1780,
                     .one_warpgroup = 1.75},
         .idle = {.of_8 = 11, .of_4 = 11},  // of an H200's 132 SMs, 120 run clusters of 8 CTAs, 120 or 124 clusters of 4
         .transposed_filter = 0.25,

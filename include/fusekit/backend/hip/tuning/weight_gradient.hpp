@@ -91,8 +91,10 @@ FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster, s
                  of_x = of.has_windows ? costs.copied_window : costs.copied_pixel * pixels,
                  of_dy = (costs.copied_pixel + of.partial(of.channels) * costs.partial_pixel) * pixels,
                  copies = rows * of_dy + columns * (of_x > partial_x ? of_x : partial_x);
-    double const longer = products > bytes ? products : bytes;
-    return longer > copies ? longer : copies;
+    double const longer = products > bytes ? products : bytes,
+                 streamed =
+                     cluster > 1 && static_cast<double>(of.bytes) > costs.cache_size ? costs.cluster_streamed : 1;
+    return streamed * (longer > copies ? longer : copies);
 }
 
 /// Cycles of k-tiles and of memory accesses that run at once: the longer, and a share of the shorter.
@@ -125,7 +127,8 @@ FUSEKIT_H double split_cycles(WeightProduct const& of, SplitKGroups const& split
                  count = static_cast<double>(groups);
     if (split.held_tiles > 0) {
         double const batches = static_cast<double>(detail::divide_up(tiles, split.held_tiles)),
-                     all = batches * (steps + tile + 2 * added + costs.reused + costs.reused_turn * count);
+                     rounds = tiles * groups <= at_once ? 1 : batches,  // of k-loops
+            all = rounds * steps + batches * (tile + 2 * added + costs.reused + costs.reused_turn * count);
         return longer_of(all, memory, costs.overlap);
     }
     double const rounds = static_cast<double>(detail::divide_up(tiles * groups, at_once)), all = rounds * steps,
@@ -140,12 +143,18 @@ template <class Schedule>
 FUSEKIT_H double persistent_cycles(WeightProduct const& of, int processors, WeightCosts const& costs) {
     if (of.phases > 1 || of.has_windows || of.group_channels > 0 || of.pixels > Schedule::max_pixels)
         return WeightShares::never;
-    std::int64_t const tiles = of.tiles<Schedule>(), active = tiles < processors ? tiles : processors;
+    std::int64_t const tiles = of.tiles<Schedule>(), active = tiles < processors ? tiles : processors,
+                       waits = detail::divide_up(tiles, std::int64_t{processors} * Schedule::blocks) *
+                                   of.steps<Schedule>() -
+                               Schedule::stages;
+    // k-tiles of a CTA beyond the stages: each waits until memory has filled the stage that it needs
+    double const waited = waits > 0 ? static_cast<double>(waits) * costs.persistent_latency / Schedule::stages : 0;
     double const steps = static_cast<double>(detail::divide_up(tiles, processors) * of.steps<Schedule>()) *
                          weight_step_cycles<Schedule>(of, 1, active, true, costs),
                  memory = static_cast<double>(of.bytes) / costs.memory_bytes;
+    double const overlapped = longer_of(steps, memory, costs.persistent_overlap);
     return costs.persistent + costs.persistent_accumulators * Schedule::rows * Schedule::columns / 1000.0 +
-           longer_of(steps, memory, costs.persistent_overlap);
+           (overlapped > waited ? overlapped : waited);
 }
 
 /// Chooses the number of CTAs that divide a tile's pixels, with the fewest estimated cycles: CTAs of one cluster, times
