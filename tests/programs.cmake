@@ -60,6 +60,7 @@ set(table
   "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
   "backend/hip/atom/native_products               sm_80 gfx90a +gfx1100"
   "backend/hip/mainloop/gemv                      hip_parts gfx90a"
+  "backend/hip/mainloop/(channel_pooling|image_rows|resident_row_gradient)             sm_90a gfx90a"
   "backend/hip/mainloop/native_weight_gradient.*  +sm_80 +gfx90a +gfx1100"
   "backend/hip/(atom/half_factors|copy/amd/(channel_operands|transposed_filters))      gfx90a +gfx1100"
   "backend/hip/mainloop/weight_gradient_packets                                        gfx90a +gfx1100"
