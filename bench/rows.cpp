@@ -125,20 +125,19 @@ double worst_gradient_error(Tensor const& x, Tensor const& dy, Tensor const& dx,
     return worst;
 }
 
-/// Matrices of one size, more bytes than a cache has, and those of a Relu that moves as many bytes as a gradient.
-struct Matrices {
+/// Tensors of one layout, more bytes than a cache has, and those of a Relu that moves as many bytes as a gradient.
+struct Tensors {
     fk::hip::Device device;
-    std::int64_t rows, columns;
+    fk::Layout<4> layout;
     std::vector<Tensor> x, dy, dx, source, target;
     Parameters scale, dscale, dshift;
 
-    Matrices(std::int64_t rows, std::int64_t columns)
-        : rows(rows),
-          columns(columns),
-          scale(fk::random<float>(device, fk::channels(columns), 3)),
-          dscale(device, fk::channels(columns)),
-          dshift(device, fk::channels(columns)) {
-        auto const layout = fk::nhwc(1, 1, rows, columns), copied = fk::nhwc(1, 1, (3 * rows + 1) / 2, columns);
+    explicit Tensors(fk::Layout<4> const& layout)
+        : layout(layout),
+          scale(fk::random<float>(device, fk::channels(layout.shape[1]), 3)),
+          dscale(device, fk::channels(layout.shape[1])),
+          dshift(device, fk::channels(layout.shape[1])) {
+        auto const copied = fk::nhwc(1, 1, 3 * layout.size() / 128, 64);
         int const rotation = 1 + static_cast<int>(130e6 / (3.0 * sizeof(half) * static_cast<double>(layout.size())));
         auto const append = [&](std::vector<Tensor>& to, unsigned seed) {
             if (to.empty()) return to.push_back(fk::random<half>(device, layout, seed));
@@ -153,12 +152,12 @@ struct Matrices {
 };
 
 template <class Op>
-void measure_gradient(char const* name, Matrices& of) {
+void measure_gradient(char const* name, Tensors& of) {
     constexpr bool is_layer_norm = std::is_same_v<Op, fk::LayerNorm>;
     typename Op::Args args{};
     typename fk::detail::GradientsOf<Op>::Type gradients{};
     if constexpr (requires { args.scale; }) args.scale = of.scale, gradients.scale = of.dscale.view();
-    if constexpr (is_layer_norm) gradients.shift = of.dshift.view();
+    if constexpr (requires { gradients.shift; }) gradients.shift = of.dshift.view();
     using Layer = fk::Plan<Op>;
     auto const layer = Layer::bind(args);
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
@@ -174,8 +173,10 @@ void measure_gradient(char const* name, Matrices& of) {
     of.device.synchronize();
     double const worst = is_layer_norm ? worst_gradient_error(of.x[0], of.dy[0], of.dx[0], of.scale, of.dscale) : 0;
     auto const seconds = bench::graph_medians(of.device.stream(), subjects, rotation, 7);
-    std::printf("gradient of %-10s %5lld x %5lld: %8.2f us, copy %8.2f, share %.2f; error %.2f%s\n", name,
-                static_cast<long long>(of.rows), static_cast<long long>(of.columns), 1e6 * seconds[0], 1e6 * seconds[1],
+    fk::Index<4> const& shape = of.layout.shape;
+    std::printf("gradient of %-10s %4lld x %5lld x %4lld x %4lld: %8.2f us, copy %8.2f, share %.2f; error %.2f%s\n",
+                name, static_cast<long long>(shape[0]), static_cast<long long>(shape[1]),
+                static_cast<long long>(shape[2]), static_cast<long long>(shape[3]), 1e6 * seconds[0], 1e6 * seconds[1],
                 seconds[1] / seconds[0], worst, worst <= 1 ? "" : " WRONG");
     std::fflush(stdout);
 }
@@ -184,16 +185,14 @@ void measure_gradient(char const* name, Matrices& of) {
 
 int main() {
     for (int columns : {768, 1000, 1024, 2048, 4096, 8192, 16384}) {
-        Matrices of(columns > 8192 ? 2048 : 4096, columns);
+        Tensors of(fk::nhwc(1, 1, columns > 8192 ? 2048 : 4096, columns));
         measure_gradient<fk::LayerNorm>("LayerNorm", of);
         measure_gradient<fk::RmsNorm>("RmsNorm", of);
         measure_gradient<fk::Softmax>("Softmax", of);
     }
-    for (int columns : {64, 768, 1000, 1024, 2048, 4096, 8192, 32768}) {
-        auto const matrix = fk::nhwc(1, 1, columns > 8192 ? 1024 : 4096, columns);
-        measure<fk::LayerNorm>("LayerNorm", matrix, {}, columns);
-        measure<fk::RmsNorm>("RmsNorm", matrix, {}, columns);
-        measure<fk::Softmax>("Softmax", matrix, {}, columns);
+    for (auto const& [n, c, hw] : {std::array{8, 320, 64}, {32, 512, 28}, {1, 256, 256}, {1, 128, 512}}) {
+        Tensors of(fk::nhwc(n, hw, hw, c));
+        measure_gradient<fk::GroupNorm>("GroupNorm", of);
     }
     for (bool const last : {true, false}) {
         auto const layout = [&](int n, int c, int hw) {
@@ -210,5 +209,11 @@ int main() {
                                        {1, 128, 512},
                                        {32, 512, 28}})
             measure<fk::GroupNorm>("GroupNorm", layout(n, c, hw), {.groups = 32}, c / 32);
+    }
+    for (int columns : {64, 768, 1000, 1024, 2048, 4096, 8192, 32768}) {
+        auto const matrix = fk::nhwc(1, 1, columns > 8192 ? 1024 : 4096, columns);
+        measure<fk::LayerNorm>("LayerNorm", matrix, {}, columns);
+        measure<fk::RmsNorm>("RmsNorm", matrix, {}, columns);
+        measure<fk::Softmax>("Softmax", matrix, {}, columns);
     }
 }

@@ -37,6 +37,9 @@ struct ChannelPartials {
         reinterpret_cast<Packet<float, 4>*>(at(set, 0, 0))[packet] = sums;
     }
 
+    /// Stores a word of the total of channel k.
+    __device__ void store(unsigned set, unsigned word, unsigned k, float value) const { *at(set, word, k) = value; }
+
     /// Merges the sets of all channels and saves the totals, once they are visible. All threads of `blocks` CTAs call
     /// it, `block` is this one. shared: SMEM scratch of threads * words floats.
     template <unsigned threads, class Args>

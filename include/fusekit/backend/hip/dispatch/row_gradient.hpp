@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fusekit/backend/hip/dispatch/rows.hpp"
+#include "fusekit/backend/hip/mainloop/image_row_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/resident_row_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/row_gradient.hpp"
 #include "fusekit/backend/hip/tuning/rates.hpp"
@@ -77,6 +78,34 @@ FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_r
         GroupWorkspace::state_bytes + static_cast<std::size_t>(sets * floats) * sizeof(float), params.cluster);
 }
 
+/// Prepares a launch of ImageRowGradient: as many CTAs as run at once share the images. Nothing if the kernel cannot
+/// run.
+template <int lanes, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_image_row_gradient(
+    Gpu const& gpu, RowGradientParams<Plan, T, U> params) {
+    using Mainloop = ImageRowGradient<Plan, T, U, lanes>;
+    constexpr std::int64_t threads = Mainloop::threads, words = ChannelPartials<Plan>::words,
+                           most = std::int64_t{GroupWorkspace::floats};
+    Index<4> const& shape = params.y.layout.shape;
+    std::int64_t const packets = shape[1] / lanes, groups = params.groups;
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    if (packets > threads || groups > Mainloop::max_groups || !kernel.is_launchable(gpu.index())) return {};
+    params.columns = static_cast<unsigned>(packets);
+    std::int64_t const floats = (params.saves_totals ? words * shape[1] : 0) + Mainloop::sums_of_group * groups;
+    std::int64_t at_once = gpu.processors();
+    if (at_once > most / floats) at_once = most / floats;
+    std::int64_t parts = at_once / shape[0];
+    std::int64_t const limit = divide_up(shape[2] * shape[3], threads / packets);
+    if (parts > limit) parts = limit;
+    if (parts < 1) parts = 1;
+    std::int64_t const images = shape[0] < at_once ? shape[0] : at_once, blocks = images * parts;
+    params.cluster = static_cast<unsigned>(parts);
+    params.sets = static_cast<unsigned>(blocks);
+    if (parts == 1 && !params.saves_totals) return prepare_launch(gpu, kernel, params, blocks);
+    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative,
+                          GroupWorkspace::state_bytes + static_cast<std::size_t>(blocks * floats) * sizeof(float));
+}
+
 }  // namespace detail
 
 /// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y.
@@ -123,6 +152,11 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
             if constexpr (!arch::is_targeted<arch::Amd>)
                 if (auto launch = in_registers(std::integral_constant<int, 2>{})) return *std::move(launch);
         }
+    }
+    if constexpr (Op::over_pixels && !Steps::States::pixelwise) {
+        constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+        if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
+            if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params)) return *std::move(launch);
     }
     if constexpr (Op::over_pixels && orders == Orders::any)
         if (!problem::channels_are_contiguous(dy.layout) || !problem::channels_are_contiguous(dx.layout)) {

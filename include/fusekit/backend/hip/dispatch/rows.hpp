@@ -98,7 +98,7 @@ FUSEKIT_H std::optional<Result<Launch<RowParams<Plan, T, U>>>> prepare_image_row
     auto const kernel = kernel_of<Plan, Mainloop>();
     if (packets > threads || groups > Mainloop::max_groups || !kernel.is_launchable(gpu.index())) return {};
     params.rows = static_cast<unsigned>(shape[0]);
-    params.of_line = FastDivmod(static_cast<unsigned>(packets));
+    params.packets = static_cast<unsigned>(packets);
     std::int64_t parts = processors / shape[0];
     for (std::int64_t const limit : {divide_up(shape[2] * shape[3], threads / packets),
                                      static_cast<std::int64_t>(GroupWorkspace::floats) / (2 * groups * shape[0])})
