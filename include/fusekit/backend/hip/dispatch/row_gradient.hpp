@@ -79,10 +79,10 @@ FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_r
 }
 
 /// Prepares a launch of ImageRowGradient: as many CTAs as run at once share the images. Nothing if the kernel cannot
-/// run.
+/// run, or not with `workspace_bytes` of workspace while RowGradient needs none.
 template <int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_image_row_gradient(
-    Gpu const& gpu, RowGradientParams<Plan, T, U> params) {
+    Gpu const& gpu, RowGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
     using Mainloop = ImageRowGradient<Plan, T, U, lanes>;
     constexpr std::int64_t threads = Mainloop::threads, words = ChannelPartials<Plan>::words,
                            most = std::int64_t{GroupWorkspace::floats};
@@ -102,18 +102,21 @@ FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_i
     params.cluster = static_cast<unsigned>(parts);
     params.sets = static_cast<unsigned>(blocks);
     if (parts == 1 && !params.saves_totals) return prepare_launch(gpu, kernel, params, blocks);
-    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative,
-                          GroupWorkspace::state_bytes + static_cast<std::size_t>(blocks * floats) * sizeof(float));
+    std::size_t const bytes = GroupWorkspace::state_bytes + static_cast<std::size_t>(blocks * floats) * sizeof(float);
+    if (!params.saves_totals && workspace_bytes < bytes) return {};
+    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative, bytes);
 }
 
 }  // namespace detail
 
-/// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y.
+/// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y;
+/// workspace_bytes: size of the stream's own workspace.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
                                                                              detail::ImageView<T const> const& dy,
-                                                                             detail::ImageView<U> const& dx) {
+                                                                             detail::ImageView<U> const& dx,
+                                                                             std::size_t workspace_bytes) {
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
     using Op = typename Steps::Op;
     constexpr int most = 4;
@@ -156,7 +159,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     if constexpr (Op::over_pixels && !Steps::States::pixelwise) {
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
         if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
-            if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params)) return *std::move(launch);
+            if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))
+                return *std::move(launch);
     }
     if constexpr (Op::over_pixels && orders == Orders::any)
         if (!problem::channels_are_contiguous(dy.layout) || !problem::channels_are_contiguous(dx.layout)) {

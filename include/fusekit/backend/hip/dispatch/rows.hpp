@@ -86,11 +86,12 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu cons
         static_cast<int>(threads), params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0, params.cluster);
 }
 
-/// Prepares a launch of ImageRows: as many CTAs as run at once share the images. Nothing if the kernel cannot run:
-/// params.rows is the number of images.
+/// Prepares a launch of ImageRows: as many CTAs as run at once share the images. Nothing if the kernel cannot run, or
+/// not with `workspace_bytes` of workspace.
 template <int lanes, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H std::optional<Result<Launch<RowParams<Plan, T, U>>>> prepare_image_rows(Gpu const& gpu,
-                                                                                  RowParams<Plan, T, U> params) {
+                                                                                  RowParams<Plan, T, U> params,
+                                                                                  std::size_t workspace_bytes) {
     using Mainloop = ImageRows<Plan, T, U, lanes>;
     constexpr std::int64_t threads = Mainloop::threads;
     Index<4> const& shape = params.y.layout.shape;
@@ -106,17 +107,21 @@ FUSEKIT_H std::optional<Result<Launch<RowParams<Plan, T, U>>>> prepare_image_row
     if (parts <= 1) return prepare_launch(gpu, kernel, params, shape[0] < processors ? shape[0] : processors);
     params.cluster = static_cast<unsigned>(parts);
     std::int64_t const blocks = parts * shape[0];
-    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative,
-                          GroupWorkspace::state_bytes + static_cast<std::size_t>(2 * blocks * groups) * sizeof(float));
+    std::size_t const bytes =
+        GroupWorkspace::state_bytes + static_cast<std::size_t>(2 * blocks * groups) * sizeof(float);
+    if (workspace_bytes < bytes) return {};
+    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative, bytes);
 }
 
 }  // namespace detail
 
-/// Prepares a launch of a plan whose head is a RowOp.
+/// Prepares a launch of a plan whose head is a RowOp. workspace_bytes: size of the stream's own
+/// workspace.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              detail::ImageView<T const> const& x,
-                                                             detail::ImageView<U> const& y) {
+                                                             detail::ImageView<U> const& y,
+                                                             std::size_t workspace_bytes) {
     using Op = typename Plan::Head;
     constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
     constexpr int most_pixels = Plan::has_prologue ? (min)(4, most) : most;  // PixelRows spills with 8
@@ -189,7 +194,8 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         auto const in_channels = [&]() -> Result<Launch<RowParams<Plan, T, U>>> {
             if constexpr (detail::has_resident_rows<Plan>)
                 if (detail::has_lines_of_packets<most>(detail::Axis::channel, shape[1], params.x, params.y))
-                    if (auto launch = detail::prepare_image_rows<most>(gpu, params)) return *std::move(launch);
+                    if (auto launch = detail::prepare_image_rows<most>(gpu, params, workspace_bytes))
+                        return *std::move(launch);
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
                 return along(std::integral_constant<int, most>{}, AlongChannels{});
             if constexpr (most > 2)
