@@ -10,9 +10,9 @@ using namespace test;
 
 namespace {
 
-/// y = |GroupNorm(x)| against the definition.
-template <class T>
-void check_group_norm(fk::hip::Device& device, std::string const& layout, oracle::Shape const& shape,
+/// y = |GroupNorm(x)| on a stream against the definition.
+template <class T, class Stream>
+void check_group_norm(fk::hip::Device& device, Stream&& stream, std::string const& layout, oracle::Shape const& shape,
                       std::int64_t groups) {
     INFO(shape.n << 'x' << shape.c << 'x' << shape.h << 'x' << shape.w << " groups " << groups << ' '
                  << fk::name(fk::data_type<T>));
@@ -34,8 +34,13 @@ void check_group_norm(fk::hip::Device& device, std::string const& layout, oracle
 
 TEST_CASE("ImageRows: groups of channels that packets straddle, images of several CTAs, pixels beyond SMEM") {
     fk::hip::Device device = gpu();
-    check_group_norm<fk::half>(device, "nhwc", {1, 40, 9, 15}, 4);
-    check_group_norm<fk::half>(device, "nhwc*2", {5, 72, 3, 5}, 1);
-    check_group_norm<float>(device, "nhwc", {2, 12, 7, 11}, 12);
-    check_group_norm<float>(device, "nhwc", {4, 2048, 1, 67}, 64);
+    check_group_norm<fk::half>(device, device, "nhwc", {1, 40, 9, 15}, 4);
+    check_group_norm<fk::half>(device, device, "nhwc*2", {5, 72, 3, 5}, 6);
+    check_group_norm<float>(device, device, "nhwc", {2, 12, 7, 11}, 12);
+    check_group_norm<float>(device, device, "nhwc", {4, 2048, 1, 67}, 1024);
+}
+
+TEST_CASE("ImageRows: a borrowed stream without workspace computes the same norm") {
+    fk::hip::Device device = gpu();
+    check_group_norm<fk::half>(device, fk::hip::Stream(device, device.stream()), "nhwc", {1, 40, 9, 15}, 4);
 }

@@ -54,3 +54,10 @@ TEST_CASE("ResidentRowGradient: rows of one and of two packets a thread, with to
     check_matrix<float>(device, 19, 1032);
     check_matrix<float>(device, 9, 2056);
 }
+
+TEST_CASE("ResidentRowGradient: rows of four packets a thread, without totals") {
+    fk::hip::Device device = gpu();
+    check_row_gradients_case<fk::Softmax, fk::half>(
+        device, {RowKind::softmax}, "nhwc", "nhwc", {19, 2088, 1, 1}, [](auto, auto) { return fk::Softmax::Args{}; },
+        [](auto, auto) { return fk::detail::GradientsOf<fk::Softmax>::Type{}; });
+}

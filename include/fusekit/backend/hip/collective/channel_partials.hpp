@@ -44,7 +44,9 @@ struct ChannelPartials {
     /// it, `block` is this one. shared: SMEM scratch of threads * words floats.
     template <unsigned threads, class Args>
     __device__ void save_all(Args const& args, float* shared, unsigned thread, unsigned block, unsigned blocks) const {
-        constexpr unsigned columns = 32, parts = threads / columns;
+        unsigned columns = 32;  // channels of a CTA at once; its other threads share the sets
+        while (columns < threads && columns * blocks < channels) columns *= 2;
+        unsigned const parts = threads / columns;
         for (unsigned first = block * columns; first < channels; first += blocks * columns) {
             unsigned const k = first + thread % columns;
             Total total{};

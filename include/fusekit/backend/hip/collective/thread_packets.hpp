@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/integer.hpp"
-#include "fusekit/backend/hip/offset_coord.hpp"
-#include "fusekit/tensor/view.hpp"
+#include <cstdint>
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
 
@@ -23,15 +23,5 @@ struct ThreadPackets {
 private:
     __device__ unsigned number(int i) const { return column + static_cast<unsigned>(i) * group; }
 };
-
-/// Offset in a view of row `number`, the channels of a pixel: divisors are the pixels of an image and of a line (Q).
-template <class View>
-__device__ std::int64_t offset_of_row(View const& view, unsigned number, FastDivmod const& of_plane,
-                                      FastDivmod const& of_line) {
-    unsigned const image = of_plane.divide(number), pixel = number - image * of_plane.value(),
-                   p = of_line.divide(pixel), q = pixel - p * of_line.value();
-    Index<4> const& stride = view.layout.stride;
-    return image * stride[0] + p * stride[2] + q * stride[3];
-}
 
 }  // namespace fusekit::hip

@@ -45,6 +45,14 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_wit
                                           workspace_bytes);
 }
 
+/// True if each pixel of a layout is at the same distance from the one before it, of the same image or not.
+FUSEKIT_H inline bool rows_are_equidistant(Layout<4> const& layout) {
+    Index<4> const &shape = layout.shape, &stride = layout.stride;
+    std::int64_t const plane = shape[2] * shape[3];
+    return shape[3] > 0 && (shape[2] == 1 || stride[2] == shape[3] * stride[3]) &&
+           (shape[0] == 1 || stride[0] == plane * stride[3]);
+}
+
 /// Prepares a launch of ResidentRowGradient: nothing if the GPU lacks the shared memory. With totals of channels, as
 /// many CTAs as run at once, in clusters if sets of all CTAs exceed the workspace.
 template <int lanes, int resident, class Plan, Element T, detail::OutputElement U>
@@ -149,14 +157,20 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
                        ? detail::prepare_resident_row_gradient<vector, resident>(gpu, params)
                        : std::nullopt;
         };
-        if (detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, params.x, params.y,
+        if (detail::rows_are_equidistant(params.x.layout) && detail::rows_are_equidistant(params.y.layout) &&
+            detail::rows_are_equidistant(params.forward_x.layout) &&
+            detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, params.x, params.y,
                                                  params.forward_x)) {
-            if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
-            if constexpr (!arch::is_targeted<arch::Amd>)
-                if (auto launch = in_registers(std::integral_constant<int, 2>{})) return *std::move(launch);
+            if constexpr (!Steps::has_totals) {
+                if (auto launch = in_registers(std::integral_constant<int, 4>{})) return *std::move(launch);
+            } else {
+                if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
+                if constexpr (!arch::is_targeted<arch::Amd>)
+                    if (auto launch = in_registers(std::integral_constant<int, 2>{})) return *std::move(launch);
+            }
         }
     }
-    if constexpr (Op::over_pixels && !Steps::States::pixelwise) {
+    if constexpr (Op::over_pixels && !Steps::States::pixelwise && !arch::is_targeted<arch::Amd>) {  // AMD: scratch
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
         if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
             if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))

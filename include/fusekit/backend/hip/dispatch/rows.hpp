@@ -7,7 +7,6 @@
 #include "fusekit/backend/hip/mainloop/contiguous_rows.hpp"
 #include "fusekit/backend/hip/mainloop/image_rows.hpp"
 #include "fusekit/backend/hip/mainloop/pixel_rows.hpp"
-#include "fusekit/backend/hip/mainloop/resident_rows.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
@@ -33,22 +32,6 @@ FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const
     if constexpr (PreparesPackets<Op>)
         if (axis == Axis::channel && !Op::Affine::template has_packets<(min)(count, 4)>(args)) return false;
     return has_lines_of_packets<count>(axis, length, x, y);
-}
-
-/// True if ResidentRows or ImageRows computes the plan: a thread keeps the parameters of its channels.
-template <class Plan>
-inline constexpr bool has_resident_rows = !Plan::has_prologue && !Plan::Epilogue::pixelwise && !Plan::Epilogue::stores;
-
-/// Prepares a launch of ResidentRows: as many CTAs as run at once.
-template <int lanes, int resident, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_resident_rows(Gpu const& gpu, RowParams<Plan, T, U> params) {
-    using Mainloop = ResidentRows<Plan, T, U, lanes, resident>;
-    constexpr std::int64_t most = Mainloop::threads;
-    params.group = static_cast<unsigned>(power_of_two(divide_up(params.packets, resident), most));
-    std::int64_t const threads = params.group < 128 ? 128 : params.group,
-                       wanted = divide_up(params.rows, threads / params.group),
-                       at_once = std::int64_t{gpu.processors()} * (most * Mainloop::blocks / threads);
-    return prepare_launch<Plan, Mainloop>(gpu, params, wanted < at_once ? wanted : at_once, static_cast<int>(threads));
 }
 
 /// Prepares a launch of ContiguousRows: rows that fit the registers of a CTA's threads are prefetched by as many CTAs
@@ -85,6 +68,10 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu cons
         gpu, params, divide_up(params.rows, std::int64_t{threads / params.group}) * params.cluster,
         static_cast<int>(threads), params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0, params.cluster);
 }
+
+/// True if ImageRows computes the plan: a thread keeps the parameters of its channels.
+template <class Plan>
+inline constexpr bool has_image_rows = !Plan::has_prologue && !Plan::Epilogue::pixelwise && !Plan::Epilogue::stores;
 
 /// Prepares a launch of ImageRows: as many CTAs as run at once share the images. Nothing if the kernel cannot run, or
 /// not with `workspace_bytes` of workspace.
@@ -145,12 +132,6 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         params.x_row = {{sx[2], sx[3]}}, params.y_row = {{sy[2], sy[3]}};
         auto const along_channels = [&]<int lanes>(std::integral_constant<int, lanes>) {
             params.packets = static_cast<unsigned>(shape[1] / lanes);
-            if constexpr (lanes == most && detail::has_resident_rows<Plan>) {
-                if (params.packets <= ResidentRows<Plan, T, U, lanes, 1>::max_packets)
-                    return detail::prepare_resident_rows<lanes, 1>(gpu, params);
-                if (params.packets <= ResidentRows<Plan, T, U, lanes, 2>::max_packets)
-                    return detail::prepare_resident_rows<lanes, 2>(gpu, params);
-            }
             return detail::prepare_contiguous_rows<lanes, detail::Axis::channel>(gpu, params);
         };
         auto const in_channels = [&] {
@@ -192,8 +173,13 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         using AlongChannels = std::integral_constant<detail::Axis, detail::Axis::channel>;
         using AlongPixels = std::integral_constant<detail::Axis, detail::Axis::pixel>;
         auto const in_channels = [&]() -> Result<Launch<RowParams<Plan, T, U>>> {
-            if constexpr (detail::has_resident_rows<Plan>)
-                if (detail::has_lines_of_packets<most>(detail::Axis::channel, shape[1], params.x, params.y))
+            // lines of a group that are whole vectors and sectors of 32 bytes are faster in ContiguousRows
+            // (bench/results/h200/row_gradients.txt)
+            bool const has_lines =
+                rows.channels % most == 0 && rows.channels * static_cast<std::int64_t>(sizeof(T)) >= 32;
+            if constexpr (detail::has_image_rows<Plan>)
+                if (!has_lines &&
+                    detail::has_lines_of_packets<most>(detail::Axis::channel, shape[1], params.x, params.y))
                     if (auto launch = detail::prepare_image_rows<most>(gpu, params, workspace_bytes))
                         return *std::move(launch);
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/channel_partials.hpp"
 #include "fusekit/backend/hip/collective/image_groups.hpp"
 
@@ -27,7 +28,7 @@ class ImageRowGradient {
 
 public:
     static constexpr int threads = 512, blocks = 1;
-    static constexpr unsigned max_groups = 1024, resident = arch::is_targeted<arch::Amd> ? 1 : kernels_cluster ? 11 : 7;
+    static constexpr unsigned max_groups = 1024, resident = kernels_cluster ? 11 : 7;
     static constexpr std::int64_t sums_of_group = 4;  ///< floats that a CTA exchanges for a group
     using Params = RowGradientParams<Plan, T, U>;
     using Groups = ImageGroups<threads, lanes>;
@@ -68,16 +69,17 @@ private:
 
     /// Packet of the thread's pixel `index`: from SMEM, or from a tensor, then also stored to SMEM if `loads`.
     template <bool loads>
-    __device__ Packet<T, lanes> load(TensorView<T const> const& view, unsigned image, unsigned index,
-                                     Packet<T, lanes> (&kept)[resident][threads]) const {
+    __device__ Packet<T, lanes> load(Params const& again, TensorView<T const> const& view, unsigned image,
+                                     unsigned index, Packet<T, lanes> (&kept)[resident][threads]) const {
         if (!loads && index < resident) return kept[index][own.thread];
         return *reinterpret_cast<Packet<T, lanes> const*>(view.data + image * view.layout.stride[0] +
-                                                          own.offset(view, index, params.of_line));
+                                                          own.offset(view, index, again.of_line));
     }
     /// Calls f(x, dy, pixel) for each of the thread's pixels. dy is read if `reads_dy`; loads_x, loads_dy: for the
     /// first time. Backwards, so that pixels that were read last are in L2.
     template <bool loads_x, bool reads_dy, bool loads_dy, bool backwards, class F>
     __device__ __forceinline__ void each(unsigned image, F const& f) const {
+        Params const& again = reload(params);
         unsigned const batches = (own.pixels + unroll - 1) / unroll;
         for (unsigned batch = 0; batch < batches; ++batch) {
             unsigned const from = (backwards ? batches - 1 - batch : batch) * unroll;
@@ -85,8 +87,8 @@ private:
 #pragma unroll
             for (unsigned i = 0; i < unroll; ++i)
                 if (from + i < own.pixels) {
-                    x[i] = load<loads_x>(params.forward_x, image, from + i, shared.x);
-                    if constexpr (reads_dy) dy[i] = load<loads_dy>(params.x, image, from + i, shared.dy);
+                    x[i] = load<loads_x>(again, again.forward_x, image, from + i, shared.x);
+                    if constexpr (reads_dy) dy[i] = load<loads_dy>(again, again.x, image, from + i, shared.dy);
                 }
 #pragma unroll
             for (unsigned i = 0; i < unroll; ++i)
@@ -144,7 +146,8 @@ private:
             unsigned const group = own.group_of(lane);
             of_row[lane].sums = {shared.gradient_sums[0][group], shared.gradient_sums[1][group], params.count};
         }
-        U* const to = params.y.data + image * params.y.layout.stride[0];
+        Params const& again = reload(params);
+        U* const to = again.y.data + image * again.y.layout.stride[0];
         each<false, true, false, true>(
             image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const& dy, unsigned pixel) {
                 Packet<U, lanes> results;
@@ -154,7 +157,7 @@ private:
                         U(Steps::apply(static_cast<float>(dy.values[lane]), static_cast<float>(x.values[lane]),
                                        of_row[lane], coord(lane), states[lane], args));
                 if constexpr (Element<U>)
-                    store_once(reinterpret_cast<Packet<U, lanes>*>(to + own.offset(params.y, pixel, params.of_line)),
+                    store_once(reinterpret_cast<Packet<U, lanes>*>(to + own.offset(again.y, pixel, again.of_line)),
                                results);
             });
         __syncthreads();  // the next image's values replace those in SMEM

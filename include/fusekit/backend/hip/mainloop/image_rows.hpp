@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/image_groups.hpp"
 #include "fusekit/backend/hip/row_params.hpp"
 
@@ -70,7 +71,8 @@ private:
     /// that were read last are in L2.
     template <bool loads, bool backwards, class F>
     __device__ __forceinline__ void each(unsigned image, F const& f) const {
-        T const* const x = params.x.data + image * params.x.layout.stride[0];
+        Params const& again = reload(params);
+        T const* const x = again.x.data + image * again.x.layout.stride[0];
         unsigned const batches = (own.pixels + unroll - 1) / unroll;
         for (unsigned batch = 0; batch < batches; ++batch) {
             unsigned const from = (backwards ? batches - 1 - batch : batch) * unroll;
@@ -81,7 +83,7 @@ private:
                     if (!loads && from + i < resident) values[i] = shared.values[from + i][own.thread];
                     else
                         values[i] = *reinterpret_cast<Packet<T, lanes> const*>(
-                            x + own.offset(params.x, from + i, params.columns));
+                            x + own.offset(again.x, from + i, again.columns));
                 }
 #pragma unroll
             for (unsigned i = 0; i < unroll; ++i)
@@ -123,7 +125,8 @@ private:
         for (int lane = 0; lane < lanes; ++lane)
             row[lane] =
                 Op::finish(center[0][lane], shared.sums[0][own.group_of(lane)], params.count, params.bound.head);
-        U* const y = params.y.data + image * params.y.layout.stride[0];
+        Params const& again = reload(params);
+        U* const y = again.y.data + image * again.y.layout.stride[0];
         each<false, false>(image, [&](Packet<T, lanes> const& x, unsigned pixel) {
             Packet<U, lanes> results;
 #pragma unroll
@@ -134,8 +137,7 @@ private:
                 results.values[lane] = U(Epilogue::apply(n, at, states[lane].epilogue, params.bound.epilogue));
             }
             if constexpr (Element<U>)
-                store_once(reinterpret_cast<Packet<U, lanes>*>(y + own.offset(params.y, pixel, params.columns)),
-                           results);
+                store_once(reinterpret_cast<Packet<U, lanes>*>(y + own.offset(again.y, pixel, again.columns)), results);
         });
         __syncthreads();  // the next image's values replace those in SMEM
     }

@@ -11,8 +11,7 @@ namespace fusekit::hip {
 
 /// Gradient of a plan whose first operator is a RowOp over the contiguous channels of a pixel, for rows that fit the
 /// registers of a CTA: x and dy are read once. `params.group` threads reduce a row and hold up to `resident` packets of
-/// x and of dy each; a CTA reduces its rows one after another, and loads a row's packets before it reduces the row
-/// before it.
+/// x and of dy each; a CTA reduces its rows one after another. The rows of each tensor are equidistant.
 ///
 /// A thread has the same channels in all its rows, and keeps their totals in registers. After the last row, totals are
 /// merged over the groups of threads of the CTA in SMEM, over the CTAs of a cluster in DSMEM, and over clusters in
@@ -30,7 +29,7 @@ class ResidentRowGradient {
     static constexpr bool has_totals = Steps::has_totals;
 
 public:
-    static constexpr int threads = 512, blocks = resident > 1 ? 1 : 2;
+    static constexpr int threads = 512, blocks = has_totals && resident > 1 ? 1 : 2;
     static constexpr bool waits_for_previous_kernel = true;
     static constexpr unsigned max_packets = threads * resident;  ///< packets of a row
     using Params = RowGradientParams<Plan, T, U>;
@@ -57,12 +56,8 @@ public:
                     states[i][lane] = Steps::Steps::prepare({0, self.own.channel(i) + lane, 0, 0}, params.bound.head);
         unsigned const rows_of_cta = threads / params.group, step = gridDim.x * rows_of_cta;
         unsigned first = block * rows_of_cta;  // the CTA's first row of this pass
-        Values values = self.load(first + self.own.own);
-        for (; first < params.rows; first += step) {
-            Values const next = self.load(first + step + self.own.own);
-            self.reduce(first + self.own.own, values, states, totals);
-            values = next;
-        }
+        for (; first < params.rows; first += step)
+            self.reduce(first + self.own.own, self.load(first + self.own.own), states, totals);
         if constexpr (has_totals)
             if (params.saves_totals) self.save(totals, block);
     }
@@ -83,9 +78,10 @@ private:
           thread(the_thread),
           own(the_params.group, the_params.columns, the_thread) {}
 
+    /// Offset in a view of row `number`: rows are equidistant.
     template <class View>
-    __device__ std::int64_t offset(View const& view, unsigned row) const {
-        return offset_of_row(view, row, params.of_plane, params.of_line);
+    __device__ static std::int64_t offset(View const& view, unsigned number) {
+        return number * view.layout.stride[3];
     }
     /// This thread's packets of a row; zeros where there are none.
     __device__ Values load(unsigned row) const {
