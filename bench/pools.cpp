@@ -97,6 +97,13 @@ void measure_all(bool last, Shape const& x) {
        [&](auto const& at, fk::Index<4> const& y) { return window_value<true, 2>(x, at, y); });
     of("average 3x3", std::type_identity<fk::Pool<fk::Average, same>>{}, x,
        [&](auto const& at, fk::Index<4> const& y) { return window_value<false, 1>(x, at, y); });
+    of("global average", std::type_identity<fk::GlobalAverage>{}, {x.n, x.c, 1, 1},
+       [&](auto const& at, fk::Index<4> const& y) {
+           double sum = 0;
+           for (std::int64_t h = 0; h < x.h; ++h)
+               for (std::int64_t w = 0; w < x.w; ++w) sum += at(y[1], h, w);
+           return sum / (x.h * x.w);
+       });
     of("upsample nearest", std::type_identity<fk::UpsampleNearest<2>>{}, twice,
        [](auto const& at, fk::Index<4> const& y) { return at(y[1], y[2] / 2, y[3] / 2); });
     of("pixel shuffle", std::type_identity<fk::PixelShuffle<2>>{}, blocks, [](auto const& at, fk::Index<4> const& y) {

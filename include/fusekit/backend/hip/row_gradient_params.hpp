@@ -24,6 +24,8 @@ struct RowGradientParams {
     unsigned width = 1;  ///< columns that the threads of a CTA read at once, a power of two
     unsigned group = 1;  ///< threads of a row, a power of two
     unsigned sets = 1;
+    /// CTAs that share a set, a power of two; in ImageRowGradient, CTAs that share an image
+    unsigned cluster = 1;
     FastDivmod of_plane = {}, of_line = {};  ///< divisors: pixels of an image, and of a line (Q)
     float count = 0;  ///< values of a row
     bool saves_totals = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -17,7 +18,7 @@ struct RowParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    unsigned rows = 0;  ///< rows; in PixelRows, packets of pixels of an image
+    unsigned rows = 0;  ///< rows; in PixelRows, packets of pixels of an image; in ImageRows, images
     /// divisors: rows of an image (in PixelRows, CTAs of an image), columns of y (Q), packets of a line, and inner
     /// lines of an outer one
     FastDivmod of_image = {}, columns = {}, of_line = {}, inner = {};
@@ -30,7 +31,10 @@ struct RowParams {
     Index<2> x_row = {}, y_row = {};
     unsigned group = 1;  ///< threads of a CTA that reduce a row, a power of two
     unsigned batches = 1;  ///< number of times that a thread loads all its registers to read a row
-    unsigned cluster = 1;  ///< CTAs that reduce a row, a power of two; above 1, `group` is all threads of a CTA
+    /// CTAs that reduce a row, a power of two; above 1, `group` is all threads of a CTA; in ImageRows, any number of
+    /// CTAs that reduce the rows of an image
+    unsigned cluster = 1;
+    GroupWorkspace workspace = {};  ///< of ImageRows
 };
 
 /// True if the head's affine operator loads the parameters of a packet of channels at once.

@@ -32,12 +32,22 @@ struct ChannelPartials {
         }
     }
 
-    /// Merges the sets of all channels and saves the totals, after a barrier of the grid. All threads of all CTAs call
-    /// it. shared: SMEM scratch of threads * words floats.
+    /// Stores four consecutive floats of set `set`, whose words are in the order of at().
+    __device__ void store(unsigned set, unsigned packet, Packet<float, 4> const& sums) const {
+        reinterpret_cast<Packet<float, 4>*>(at(set, 0, 0))[packet] = sums;
+    }
+
+    /// Stores a word of the total of channel k.
+    __device__ void store(unsigned set, unsigned word, unsigned k, float value) const { *at(set, word, k) = value; }
+
+    /// Merges the sets of all channels and saves the totals, once they are visible. All threads of `blocks` CTAs call
+    /// it, `block` is this one. shared: SMEM scratch of threads * words floats.
     template <unsigned threads, class Args>
-    __device__ void save_all(Args const& args, float* shared, unsigned thread, unsigned block) const {
-        constexpr unsigned columns = 32, parts = threads / columns;
-        for (unsigned first = block * columns; first < channels; first += gridDim.x * columns) {
+    __device__ void save_all(Args const& args, float* shared, unsigned thread, unsigned block, unsigned blocks) const {
+        unsigned columns = 32;  // channels of a CTA at once; its other threads share the sets
+        while (columns < threads && columns * blocks < channels) columns *= 2;
+        unsigned const parts = threads / columns;
+        for (unsigned first = block * columns; first < channels; first += blocks * columns) {
             unsigned const k = first + thread % columns;
             Total total{};
             if (k < channels)

@@ -10,6 +10,7 @@ namespace fusekit::hip {
 template <int threads, int count>
 struct RowExchange {
     static constexpr int wave = arch::Target::processor.wave;
+    static_assert(threads / wave <= wave, "a wave merges the values of all waves");
     float of_waves[threads / wave][count];
 
     /// Merges the values of a row's threads, in an order that depends on `group` alone; each of them gets the result.
@@ -28,12 +29,12 @@ struct RowExchange {
 #pragma unroll
             for (int i = 0; i < count; ++i) of_waves[thread / wave][i] = values[i];
         __syncthreads();
-        unsigned const first = thread / group * (group / wave);
+        unsigned const parts = group / wave, lane = thread % wave;
 #pragma unroll
-        for (int i = 0; i < count; ++i) values[i] = of_waves[first][i];
-        for (unsigned part = 1; part < group / wave; ++part)
+        for (int i = 0; i < count; ++i) values[i] = of_waves[thread / group * parts + (lane & (parts - 1))][i];
+        for (unsigned mask = 1; mask < parts; mask *= 2)
 #pragma unroll
-            for (int i = 0; i < count; ++i) values[i] = merge_two(values[i], of_waves[first + part][i]);
+            for (int i = 0; i < count; ++i) values[i] = merge_two(values[i], of_lane_xor(values[i], mask));
     }
 };
 

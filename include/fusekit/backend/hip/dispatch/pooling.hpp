@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/orders.hpp"
+#include "fusekit/backend/hip/mainloop/channel_pooling.hpp"
 #include "fusekit/backend/hip/mainloop/pooling.hpp"
 #include "fusekit/backend/hip/mainloop/window_pooling.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
@@ -51,6 +52,28 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_packets(Gpu const& g
     return prepare_pool<Plan, Mainloop>(gpu, params, slabs.images, slabs.outputs, Mainloop::threads * lanes);
 }
 
+/// Prepares a launch of ChannelPooling: CTAs of 8 packets, 128 bytes of half, or fewer packets if an SM would have less
+/// than two CTAs, and then clusters. Precondition: CTAs are fewer than 2^31.
+template <int lanes, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_channel_pooling(Gpu const& gpu,
+                                                                            PoolingParams<Plan, T, U> params) {
+    using Mainloop = ChannelPooling<Plan, T, U, lanes>;
+    Index<4> const& shape = params.x.layout.shape;
+    std::int64_t const packets = shape[1] / lanes, wanted = std::int64_t{gpu.processors()} * Mainloop::blocks;
+    auto const tiles = [&] { return divide_up(packets, params.width); };
+    params.width = 8;
+    while (params.width > 2 && shape[0] * tiles() < wanted) params.width /= 2;
+    if constexpr (kernels_cluster)
+        if (launches_clusters(gpu.architecture()))
+            while (params.cluster < max_cluster_blocks && shape[0] * tiles() * params.cluster < wanted &&
+                   shape[2] * shape[3] * params.width > std::int64_t{Mainloop::threads} * 8 * params.cluster)
+                params.cluster *= 2;
+    params.tiles = FastDivmod(static_cast<unsigned>(tiles()));
+    return prepare_launch<Plan, Mainloop>(gpu, params, shape[0] * tiles() * params.cluster, Mainloop::threads,
+                                          params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0,
+                                          params.cluster);
+}
+
 }  // namespace detail
 
 /// Prepares a launch of a plan without a Conv whose pool reduces whole planes.
@@ -70,6 +93,11 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
         return *refusal;
     params.image = FastDivmod(static_cast<unsigned>(image));
     params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
+    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    if constexpr (!Plan::Epilogue::stores)
+        if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1) &&
+            x.layout.shape[0] * x.layout.shape[1] < std::int64_t{1} << 28)
+            return detail::prepare_channel_pooling<most>(gpu, params);
     using Alone = Pooling<Plan, T, U, 1>;
     using Row = Pooling<Plan, T, U, 32>;
     if constexpr (orders == Orders::any)

@@ -37,7 +37,8 @@ template <>
 struct PrepareHead<detail::HeadKind::rows> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return with_choice(prepare_rows<orders>(stream.gpu(), arguments...), Choice::named("Rows"));
+        return with_choice(prepare_rows<orders>(stream.gpu(), arguments..., stream.own_workspace_bytes()),
+                           Choice::named("Rows"));
     }
 };
 
@@ -53,7 +54,8 @@ template <>
 struct PrepareHead<detail::HeadKind::row_gradient> {
     template <Orders orders>
     FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
-        return with_choice(prepare_row_gradient<orders>(stream.gpu(), arguments...), Choice::named("RowGradient"));
+        return with_choice(prepare_row_gradient<orders>(stream.gpu(), arguments..., stream.own_workspace_bytes()),
+                           Choice::named("RowGradient"));
     }
 };
 

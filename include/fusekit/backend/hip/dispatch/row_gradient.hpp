@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/dispatch/rows.hpp"
+#include "fusekit/backend/hip/mainloop/image_row_gradient.hpp"
+#include "fusekit/backend/hip/mainloop/resident_row_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/row_gradient.hpp"
+#include "fusekit/backend/hip/tuning/rates.hpp"
 #include "fusekit/plan/empty.hpp"
 
 namespace fusekit::hip {
@@ -40,14 +45,86 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_wit
                                           workspace_bytes);
 }
 
+/// True if each pixel of a layout is at the same distance from the one before it, of the same image or not.
+FUSEKIT_H inline bool rows_are_equidistant(Layout<4> const& layout) {
+    Index<4> const &shape = layout.shape, &stride = layout.stride;
+    std::int64_t const plane = shape[2] * shape[3];
+    return shape[3] > 0 && (shape[2] == 1 || stride[2] == shape[3] * stride[3]) &&
+           (shape[0] == 1 || stride[0] == plane * stride[3]);
+}
+
+/// Prepares a launch of ResidentRowGradient: nothing if the GPU lacks the shared memory. With totals of channels, as
+/// many CTAs as run at once, in clusters if sets of all CTAs exceed the workspace.
+template <int lanes, int resident, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_resident_row_gradient(
+    Gpu const& gpu, RowGradientParams<Plan, T, U> params) {
+    using Mainloop = ResidentRowGradient<Plan, T, U, lanes, resident>;
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    if (!kernel.is_launchable(gpu.index())) return {};
+    constexpr std::int64_t threads = Mainloop::threads, words = ChannelPartials<Plan>::words;
+    params.columns = params.channels / lanes;
+    params.group = static_cast<unsigned>(power_of_two(divide_up(params.columns, resident), threads));
+    std::int64_t const wanted = divide_up(params.rows, threads / params.group);
+    std::int64_t blocks = std::int64_t{gpu.processors()} * Mainloop::blocks;
+    if (!params.saves_totals) return prepare_launch(gpu, kernel, params, wanted < blocks ? wanted : blocks);
+    std::int64_t const floats = params.channels * words, most = std::int64_t{GroupWorkspace::floats} / floats;
+    std::int64_t sets = blocks;
+    if constexpr (kernels_cluster)
+        if (launches_clusters(gpu.architecture()) && wanted >= max_cluster_blocks) {
+            auto const resident_sets = [&] {
+                return resident_clusters(gpu.processors(), Mainloop::blocks, params.cluster);
+            };
+            params.cluster = max_cluster_blocks;
+            while (params.cluster > 1 && resident_sets() < 2) params.cluster /= 2;  // few SMs
+            sets = resident_sets();
+        }
+    for (std::int64_t const limit : {most, divide_up(wanted, params.cluster)})
+        if (sets > limit) sets = limit;
+    params.sets = static_cast<unsigned>(sets);
+    return prepare_launch(
+        gpu, kernel, params, sets * params.cluster, params.cluster > 1 ? LaunchMode::clusters : LaunchMode::cooperative,
+        GroupWorkspace::state_bytes + static_cast<std::size_t>(sets * floats) * sizeof(float), params.cluster);
+}
+
+/// Prepares a launch of ImageRowGradient: as many CTAs as run at once share the images. Nothing if the kernel cannot
+/// run, or not with `workspace_bytes` of workspace while RowGradient needs none.
+template <int lanes, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H std::optional<Result<Launch<RowGradientParams<Plan, T, U>>>> prepare_image_row_gradient(
+    Gpu const& gpu, RowGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
+    using Mainloop = ImageRowGradient<Plan, T, U, lanes>;
+    constexpr std::int64_t threads = Mainloop::threads, words = ChannelPartials<Plan>::words,
+                           most = std::int64_t{GroupWorkspace::floats};
+    Index<4> const& shape = params.y.layout.shape;
+    std::int64_t const packets = shape[1] / lanes, groups = params.groups;
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    if (packets > threads || groups > Mainloop::max_groups || !kernel.is_launchable(gpu.index())) return {};
+    params.columns = static_cast<unsigned>(packets);
+    std::int64_t const floats = (params.saves_totals ? words * shape[1] : 0) + Mainloop::sums_of_group * groups;
+    std::int64_t at_once = gpu.processors();
+    if (at_once > most / floats) at_once = most / floats;
+    std::int64_t parts = at_once / shape[0];
+    std::int64_t const limit = divide_up(shape[2] * shape[3], threads / packets);
+    if (parts > limit) parts = limit;
+    if (parts < 1) parts = 1;
+    std::int64_t const images = shape[0] < at_once ? shape[0] : at_once, blocks = images * parts;
+    params.cluster = static_cast<unsigned>(parts);
+    params.sets = static_cast<unsigned>(blocks);
+    if (parts == 1 && !params.saves_totals) return prepare_launch(gpu, kernel, params, blocks);
+    std::size_t const bytes = GroupWorkspace::state_bytes + static_cast<std::size_t>(blocks * floats) * sizeof(float);
+    if (!params.saves_totals && workspace_bytes < bytes) return {};
+    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative, bytes);
+}
+
 }  // namespace detail
 
-/// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y.
+/// Prepares a launch of the gradient of a plan whose first operator is a RowOp. `dy` is the run's x, `dx` its y;
+/// workspace_bytes: size of the stream's own workspace.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu const& gpu,
                                                                              BoundPlan<Plan> const& bound,
                                                                              detail::ImageView<T const> const& dy,
-                                                                             detail::ImageView<U> const& dx) {
+                                                                             detail::ImageView<U> const& dx,
+                                                                             std::size_t workspace_bytes) {
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
     using Op = typename Steps::Op;
     constexpr int most = 4;
@@ -72,6 +149,33 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     params.of_plane = FastDivmod(static_cast<unsigned>(plane));
     params.of_line = FastDivmod(static_cast<unsigned>(shape[3]));
     params.count = static_cast<float>(rows.values());
+    if constexpr (!Op::over_pixels && !Steps::States::pixelwise) {
+        constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+        auto const in_registers = [&]<int resident>(std::integral_constant<int, resident>) {
+            using Mainloop = ResidentRowGradient<Plan, T, U, vector, resident>;
+            return params.channels <= Mainloop::max_packets * vector
+                       ? detail::prepare_resident_row_gradient<vector, resident>(gpu, params)
+                       : std::nullopt;
+        };
+        if (detail::rows_are_equidistant(params.x.layout) && detail::rows_are_equidistant(params.y.layout) &&
+            detail::rows_are_equidistant(params.forward_x.layout) &&
+            detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, params.x, params.y,
+                                                 params.forward_x)) {
+            if constexpr (!Steps::has_totals) {
+                if (auto launch = in_registers(std::integral_constant<int, 4>{})) return *std::move(launch);
+            } else {
+                if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
+                if constexpr (!arch::is_targeted<arch::Amd>)
+                    if (auto launch = in_registers(std::integral_constant<int, 2>{})) return *std::move(launch);
+            }
+        }
+    }
+    if constexpr (Op::over_pixels && !Steps::States::pixelwise && !arch::is_targeted<arch::Amd>) {  // AMD: scratch
+        constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+        if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
+            if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))
+                return *std::move(launch);
+    }
     if constexpr (Op::over_pixels && orders == Orders::any)
         if (!problem::channels_are_contiguous(dy.layout) || !problem::channels_are_contiguous(dx.layout)) {
             if (detail::has_lines_of_packets<most>(detail::Axis::pixel, plane, params.x, params.y, params.forward_x))

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/contiguous_rows.hpp"
+#include "fusekit/backend/hip/mainloop/image_rows.hpp"
 #include "fusekit/backend/hip/mainloop/pixel_rows.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
@@ -66,13 +69,46 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu cons
         static_cast<int>(threads), params.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain, 0, params.cluster);
 }
 
+/// True if ImageRows computes the plan: a thread keeps the parameters of its channels.
+template <class Plan>
+inline constexpr bool has_image_rows = !Plan::has_prologue && !Plan::Epilogue::pixelwise && !Plan::Epilogue::stores;
+
+/// Prepares a launch of ImageRows: as many CTAs as run at once share the images. Nothing if the kernel cannot run, or
+/// not with `workspace_bytes` of workspace.
+template <int lanes, class Plan, Element T, detail::OutputElement U>
+FUSEKIT_H std::optional<Result<Launch<RowParams<Plan, T, U>>>> prepare_image_rows(Gpu const& gpu,
+                                                                                  RowParams<Plan, T, U> params,
+                                                                                  std::size_t workspace_bytes) {
+    using Mainloop = ImageRows<Plan, T, U, lanes>;
+    constexpr std::int64_t threads = Mainloop::threads;
+    Index<4> const& shape = params.y.layout.shape;
+    std::int64_t const packets = shape[1] / lanes, groups = params.of_image.value(), processors = gpu.processors();
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    if (packets > threads || groups > Mainloop::max_groups || !kernel.is_launchable(gpu.index())) return {};
+    params.rows = static_cast<unsigned>(shape[0]);
+    params.packets = static_cast<unsigned>(packets);
+    std::int64_t parts = processors / shape[0];
+    for (std::int64_t const limit : {divide_up(shape[2] * shape[3], threads / packets),
+                                     static_cast<std::int64_t>(GroupWorkspace::floats) / (2 * groups * shape[0])})
+        if (parts > limit) parts = limit;
+    if (parts <= 1) return prepare_launch(gpu, kernel, params, shape[0] < processors ? shape[0] : processors);
+    params.cluster = static_cast<unsigned>(parts);
+    std::int64_t const blocks = parts * shape[0];
+    std::size_t const bytes =
+        GroupWorkspace::state_bytes + static_cast<std::size_t>(2 * blocks * groups) * sizeof(float);
+    if (workspace_bytes < bytes) return {};
+    return prepare_launch(gpu, kernel, params, blocks, LaunchMode::cooperative, bytes);
+}
+
 }  // namespace detail
 
-/// Prepares a launch of a plan whose head is a RowOp.
+/// Prepares a launch of a plan whose head is a RowOp. workspace_bytes: size of the stream's own
+/// workspace.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              detail::ImageView<T const> const& x,
-                                                             detail::ImageView<U> const& y) {
+                                                             detail::ImageView<U> const& y,
+                                                             std::size_t workspace_bytes) {
     using Op = typename Plan::Head;
     constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
     constexpr int most_pixels = Plan::has_prologue ? (min)(4, most) : most;  // PixelRows spills with 8
@@ -136,7 +172,16 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
         };
         using AlongChannels = std::integral_constant<detail::Axis, detail::Axis::channel>;
         using AlongPixels = std::integral_constant<detail::Axis, detail::Axis::pixel>;
-        auto const in_channels = [&] {
+        auto const in_channels = [&]() -> Result<Launch<RowParams<Plan, T, U>>> {
+            // lines of a group that are whole vectors and sectors of 32 bytes are faster in ContiguousRows
+            // (bench/results/h200/row_gradients.txt)
+            bool const has_lines =
+                rows.channels % most == 0 && rows.channels * static_cast<std::int64_t>(sizeof(T)) >= 32;
+            if constexpr (detail::has_image_rows<Plan>)
+                if (!has_lines &&
+                    detail::has_lines_of_packets<most>(detail::Axis::channel, shape[1], params.x, params.y))
+                    if (auto launch = detail::prepare_image_rows<most>(gpu, params, workspace_bytes))
+                        return *std::move(launch);
             if (detail::has_row_packets<Op, most>(bound.head, x, y, detail::Axis::channel, rows.channels))
                 return along(std::integral_constant<int, most>{}, AlongChannels{});
             if constexpr (most > 2)

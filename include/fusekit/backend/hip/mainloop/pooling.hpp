@@ -20,6 +20,8 @@ struct PoolingParams {
     Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q: number of outputs per image
     FastDivmod columns = {};  ///< number of columns of a pooling window
+    FastDivmod tiles = {};  ///< ChannelPooling: CTAs (or clusters of CTAs) of an image
+    unsigned width = 1, cluster = 1;  ///< ChannelPooling: packets of a CTA; CTAs of a cluster; powers of two
 };
 
 /// Pooling of whole planes, in a plan without a Conv. `lanes` adjacent lanes of a wave compute one output, each lane

@@ -45,7 +45,7 @@ public:
         if constexpr (Steps::has_totals)
             if (params.saves_totals) {
                 GridGroup(params.workspace.state(0), gridDim.x, thread, shared.is_last).arrive_and_wait([] {});
-                Partials(params).template save_all<threads>(params.bound.head, shared.totals, thread, block);
+                Partials(params).template save_all<threads>(params.bound.head, shared.totals, thread, block, gridDim.x);
             }
     }
 
