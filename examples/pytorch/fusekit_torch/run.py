@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""torch.ops.fusekit_jit.run(x, tensors, plan): a plan on PyTorch's tensors and current stream.
+
+A run is prepared once for each layout, type, device and address of its arguments, and kept; x and y may move. The C
+library allocates nothing: y and workspace are PyTorch's.
+"""
+
+import collections
+import dataclasses
+import functools
+import warnings
+
+import torch
+
+from . import library, reference
+from .derived import derived, fold, is_capturing, is_exact
+from .steps import Sequence, Step, foldable
+
+TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
+ROLE = {"conv": 0, "gemm": 0, "bias": 1, "residual": 2, "binary": 2}
+NORM_ROLES = (3, 4, 5, 6)
+RUNS_OF_A_PLAN = 256
+calls = 0  # of the C library, by this process
+
+
+def dense_strides(tensor):
+    """A tensor's strides. PyTorch gives a mode of one element any stride: it is replaced by that of a dense tensor."""
+    strides, step = list(tensor.stride()), 1
+    if tensor.dim() == 4:
+        channels_last = tensor.shape[1] > 1 and strides[1] == 1
+        for mode in (1, 3, 2, 0) if channels_last else (3, 2, 1, 0):
+            if tensor.shape[mode] == 1:
+                strides[mode] = step
+            step = strides[mode] * tensor.shape[mode]
+    return strides
+
+
+def c_tensor(tensor, data=None):
+    result = library.Tensor(tensor.data_ptr() if data is None else data, TYPES[tensor.dtype], tensor.dim())
+    result.extents[:tensor.dim()], result.strides[:tensor.dim()] = tensor.shape, dense_strides(tensor)
+    return result
+
+
+def output_shape(sequence, x, tensors):
+    """The shape of y; of symbolic extents, too."""
+    n, c, *extents = (*x.shape, 1, 1) if sequence.rows else x.shape
+    for step, own in sequence.split(tensors):
+        if step.kind in ("conv", "gemm"):
+            c = own[0].shape[0]
+        if step.kind == "global_average":
+            extents = [1, 1]
+        elif step.window:
+            extents = [(extent + 2 * pad - dilation * (size - 1) - 1) // stride + 1
+                       for extent, size, stride, pad, dilation in zip(extents, *step.window)]
+    return (n, c) if sequence.rows else (n, c, *extents)
+
+
+def new_output(sequence, x, tensors):
+    order = torch.channels_last if sequence.channels_last else torch.contiguous_format
+    shape = output_shape(sequence, x, tensors)
+    if sequence.rows:
+        return torch.empty(shape, dtype=x.dtype, device=x.device)
+    return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order)
+
+
+def with_floats(pair):
+    """A batch norm with its four parameters as floats; other operators unchanged."""
+    step, own = pair
+    if step.kind != "norm":
+        return pair
+    scale, shift, mean, variance = reference.norm_parameters(step, own)
+    if scale is None:
+        scale = derived("ones", [mean], lambda: torch.ones_like(mean))
+    if shift is None:
+        shift = derived("zeros", [mean], lambda: torch.zeros_like(mean))
+    floats = [each if each.dtype == torch.float32 else derived("float", [each], each.float)
+              for each in (scale, shift, mean, variance)]
+    return dataclasses.replace(step, given=(1, 1, 1, 1)), floats
+
+
+class Plan:
+    """A sequence on one device: its C plan for each form that it takes, and its prepared runs."""
+
+    def __init__(self, text, kind):
+        self.sequence, self.library = Sequence.of(text), library.library_of(kind)
+        self.plans, self.runs = {}, collections.OrderedDict()
+
+    def folded(self, x, tensors):
+        """The steps and tensors that run: batch norm folded into weights and bias where this loses nothing, weights of
+        x's memory order. Derived tensors are kept."""
+        pairs = self.sequence.split(tensors)
+        if pairs[0][0].kind != "conv":
+            return pairs
+        weight, window = pairs[0][1][0], pairs[0][0].window[0]
+        order = torch.channels_last if x.dim() < 4 or x.stride(1) == 1 else torch.contiguous_format
+        at = foldable([step for step, _ in pairs])
+        if at:
+            norm, own = pairs[at]
+            bias = pairs[1][1][0] if at == 2 else None
+            sources = [weight, *([] if bias is None else [bias]), *own]
+
+            def compute():
+                filters, offset = fold(weight.reshape(*weight.shape[:2], *window), bias,
+                                       reference.norm_parameters(norm, own), norm.numbers[0])
+                if not is_capturing() and not is_exact(filters, x.dtype):
+                    return None
+                return filters.to(x.dtype).contiguous(memory_format=order), offset.float()
+
+            result = derived(("fold", at, norm, x.dtype, order), sources, compute)
+            if result is not None:
+                return [(pairs[0][0], [result[0]]), (Step("bias"), [result[1]]), *map(with_floats, pairs[at + 1:])]
+        if weight.dim() == 2:
+            weight = weight[:, :, None, None]
+        elif not weight.is_contiguous(memory_format=order):
+            given = weight
+            weight = derived(("order", order), [given], lambda: given.contiguous(memory_format=order))
+        return [(pairs[0][0], [weight]), *map(with_floats, pairs[1:])]
+
+    def parameters(self, step, own, y):
+        """An operator's tensors by their roles."""
+        if step.kind == "norm":
+            return dict(zip(NORM_ROLES, own))
+        if step.kind in ("residual", "binary"):
+            z = self.sequence.pixels(own[0])
+            return {2: z if z.shape == y.shape else z.expand(y.shape)}
+        return {ROLE[step.kind]: own[0]} if own else {}
+
+    def prepare(self, pairs, x, y, alignment):
+        data_type = TYPES[x.dtype]
+        form = (tuple(step for step, _ in pairs), data_type)
+        if form not in self.plans:
+            self.plans[form] = self.library.plan([step.operator(self.library) for step, _ in pairs], data_type)
+        arguments = self.library.arguments(len(pairs))
+        for argument, (step, own) in zip(arguments, pairs):
+            for role, tensor in self.parameters(step, own, y).items():
+                argument.tensors[role] = c_tensor(tensor)
+            if step.kind == "norm":
+                argument.epsilon = step.numbers[0]
+            elif step.kind in ("residual", "scale"):
+                argument.factor = step.numbers[0]
+            elif step.numbers:
+                argument.alpha, argument.beta, argument.gamma = (*step.numbers, 0.0, 0.0)[:3]
+        return self.library.prepare(self.plans[form], x.device.index or 0, arguments, c_tensor(x, 0), c_tensor(y, 0),
+                                    alignment)
+
+    def prepared(self, pairs, x, y):
+        alignment = 16
+        while (x.data_ptr() | y.data_ptr()) % alignment:
+            alignment //= 2
+        given = tuple((each.data_ptr(), each.shape, each.stride(), each.dtype) for _, own in pairs for each in own)
+        key = (x.shape, x.stride(), x.dtype, x.device.index, alignment, given)
+        run = self.runs.get(key)
+        if run is None:
+            run = self.runs[key] = self.prepare(pairs, x, y, alignment)
+            if len(self.runs) > RUNS_OF_A_PLAN:
+                self.runs.popitem(last=False)
+        return run
+
+    def __call__(self, x, tensors, strict=False):
+        if x.shape[0] == 0:
+            return new_output(self.sequence, x, tensors)
+        if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
+            return reference.run(self.sequence, x, tensors)
+        y = new_output(self.sequence, x, tensors)
+        try:
+            image, result = (x[:, :, None, None], y[:, :, None, None]) if self.sequence.rows else (x, y)
+            run = self.prepared(self.folded(image, tensors), image, result)
+            workspace, stream = None, None
+            if run.workspace_bytes:
+                workspace = torch.zeros(run.workspace_bytes, dtype=torch.uint8, device=x.device)
+            if x.is_cuda:
+                stream = torch.cuda.current_stream(x.device).cuda_stream
+            count_call()
+            run(stream, image.data_ptr(), result.data_ptr(), workspace.data_ptr() if workspace is not None else None)
+            return y
+        except library.Refused as error:
+            if strict and error.status == library.REFUSED:
+                raise
+            warn(str(error))
+            return reference.run(self.sequence, x, tensors)
+
+
+def count_call():
+    global calls
+    calls += 1
+
+
+@functools.lru_cache(None)
+def warn(message):
+    warnings.warn(f"fusekit: ATen computes a plan that the library refused: {message}", stacklevel=4)
+
+
+@functools.lru_cache(None)
+def plan_of(text, kind):
+    return Plan(text, kind)
+
+
+def run(x, tensors, plan, strict=False):
+    """y. With `strict`, arguments that the library refuses raise; else, and for plans that it does not have, ATen's
+    operators compute them."""
+    if x.is_cuda:
+        with torch.cuda.device(x.device):
+            return plan_of(plan, "cuda")(x, tensors, strict)
+    return plan_of(plan, x.device.type)(x, tensors, strict)
+
+
+def fake(x, tensors, plan):
+    return new_output(Sequence.of(plan), x, tensors)
+
+
+namespace = torch.library.Library("fusekit_jit", "DEF")
+namespace.define("run(Tensor x, Tensor[] tensors, str plan) -> Tensor")
+namespace.impl("run", run, "CPU")
+namespace.impl("run", run, "CUDA")
+if hasattr(torch.library, "register_fake"):  # PyTorch 2.4
+    torch.library.register_fake("fusekit_jit::run")(fake)
+else:
+    namespace.impl("run", fake, "Meta")
