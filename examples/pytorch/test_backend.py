@@ -92,7 +92,7 @@ def channels(m, x):
     return functional.hardswish(m.conv(x) * torch.sigmoid(m.linear(x.mean((2, 3))))[:, :, None, None])
 
 
-# Each model, and the plans that libfusekit_jit's rules make of it.
+# Each model, and its plans by libfusekit_jit's rules.
 CONV, BIAS = "Conv<filter(3, 3).pad(1)>", "Conv<filter(3, 3).pad(1)>, Bias"
 MODELS = {
     "block": (lambda m, x: torch.relu(m.norm(m.conv(x)) + x), [f"{BIAS}, Residual, Activation<Relu>"]),
@@ -140,6 +140,7 @@ def leaves(value):
 def rewritten(model, x, report=None):
     """The model with plans, without Inductor. Graphs of make_fx are not functional: a chain ends before a write."""
     if COMPILES:
+        torch._dynamo.reset()  # it compiles a forward 8 times at most
         return torch.compile(model, backend=lambda module, inputs: backend.without_inductor(
             module, inputs, report, jit_rules))
     from torch.fx.experimental.proxy_tensor import make_fx
@@ -238,10 +239,8 @@ class Compiled(unittest.TestCase):
             half = device == "cuda"
             yield device, torch.half if half else torch.float32, half
 
-    def setUp(self):
-        torch._dynamo.reset()
-
     def model(self, compute, device, dtype):
+        torch._dynamo.reset()
         torch.manual_seed(7)
         return Parts(compute).eval().to(device, dtype, memory_format=torch.channels_last)
 

@@ -224,7 +224,7 @@ def two_tensors(node, value):
 
 
 def head(node):
-    """What a plan that begins with the node is, or why none does."""
+    """The Part with which a plan begins at the node, or why none does."""
     make = HEADS.get(name_of(node)) or (norm if name_of(node) in NORMS else None)
     if make is None:
         return f"{node.target} is no operator of the library's"
@@ -235,7 +235,7 @@ def head(node):
 
 
 def following(node, value):
-    """What a node adds to a plan whose result is `value`, or why it ends the plan."""
+    """The Part that a node adds to a plan whose result is `value`, or why the node ends the plan."""
     name = name_of(node)
     if name in HEADS or name in NORMS:
         part = head(node)

@@ -13,6 +13,7 @@ from . import run  # noqa: F401
 from .lowering import decompose, split_table
 from .partition import partition
 from .values import set_values
+from .warming import compile_plans
 
 
 def fused(module, inputs, report=None, rules_of=None):
@@ -34,7 +35,9 @@ def with_inductor(module, inputs, options):
     early, late = split_table(table)
 
     def inner(graph_module, values, *rest, **named):
-        return compile_fx_inner(decompose(fused(graph_module, values), late, table), values, *rest, **named)
+        rewritten = fused(graph_module, values)
+        compile_plans(rewritten.graph)
+        return compile_fx_inner(decompose(rewritten, late, table), values, *rest, **named)
 
     # The key of AOTAutograd's cache is the graph before inner(): it would return what Inductor alone compiled.
     with config.patch(enable_autograd_cache=False):

@@ -29,7 +29,10 @@ def explain(model, *inputs, rules_of=None):
     report = Report()
     with torch.no_grad():
         if hasattr(torch, "compile"):
-            torch.compile(model, backend=lambda module, values: backend.without_inductor(
+            def call(*given):
+                return model(*given)
+            call.__code__ = call.__code__.replace()  # Dynamo counts the graphs of a code object
+            torch.compile(call, backend=lambda module, values: backend.without_inductor(
                 module, values, report, rules_of))(*inputs)
         else:
             from torch.fx.experimental.proxy_tensor import make_fx

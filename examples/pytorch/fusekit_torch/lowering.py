@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Inductor decomposes before it lowers a graph, for graphs that partition() reads before that."""
+"""Inductor's decompositions, in two steps: before partition(), which reads silu or batch norm whole, and after it."""
 
 import operator
 

@@ -20,6 +20,7 @@ TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
 ROLE = {"conv": 0, "gemm": 0, "bias": 1, "residual": 2, "binary": 2}
 NORM_ROLES = (3, 4, 5, 6)
 RUNS_OF_A_PLAN = 256
+ALIGNED_ADDRESS = 4096  # of tensors of which only the layout is read
 calls = 0  # of the C library, by this process
 
 
@@ -125,7 +126,28 @@ class Plan:
             return {2: z if z.shape == y.shape else z.expand(y.shape)}
         return {ROLE[step.kind]: own[0]} if own else {}
 
-    def prepare(self, pairs, x, y, alignment):
+    def layouts(self, x, tensors):
+        """folded(), of tensors without values: new ones have the same layouts."""
+        steps, own = zip(*self.sequence.split(tensors))
+        if steps[0].kind == "conv":
+            order = torch.channels_last if x.stride(1) == 1 else torch.contiguous_format
+            weight = own[0][0].reshape(*own[0][0].shape[:2], *steps[0].window[0])
+            conv = (steps[0], [torch.empty_like(weight, memory_format=order)])
+            at = foldable(steps)
+            if at:
+                bias = (Step("bias"), [torch.empty_like(own[at][-1], dtype=torch.float32)])
+                return [conv, bias, *zip(steps[at + 1:], own[at + 1:])]
+            return [conv, *zip(steps[1:], own[1:])]
+        return list(zip(steps, own))
+
+    def request_for(self, x, tensors):
+        """Arguments of the library's prepare() for tensors without values."""
+        y = new_output(self.sequence, x, tensors)
+        if self.sequence.rows:
+            x, y = x[:, :, None, None], y[:, :, None, None]
+        return self.request(self.layouts(x, tensors), x, y, 16, ALIGNED_ADDRESS)
+
+    def request(self, pairs, x, y, alignment, address=None):
         data_type = TYPES[x.dtype]
         form = (tuple(step for step, _ in pairs), data_type)
         if form not in self.plans:
@@ -133,15 +155,14 @@ class Plan:
         arguments = self.library.arguments(len(pairs))
         for argument, (step, own) in zip(arguments, pairs):
             for role, tensor in self.parameters(step, own, y).items():
-                argument.tensors[role] = c_tensor(tensor)
+                argument.tensors[role] = c_tensor(tensor, address)
             if step.kind == "norm":
                 argument.epsilon = step.numbers[0]
             elif step.kind in ("residual", "scale"):
                 argument.factor = step.numbers[0]
             elif step.numbers:
                 argument.alpha, argument.beta, argument.gamma = (*step.numbers, 0.0, 0.0)[:3]
-        return self.library.prepare(self.plans[form], x.device.index or 0, arguments, c_tensor(x, 0), c_tensor(y, 0),
-                                    alignment)
+        return self.plans[form], x.device.index or 0, arguments, c_tensor(x, 0), c_tensor(y, 0), alignment
 
     def prepared(self, pairs, x, y):
         alignment = 16
@@ -151,7 +172,7 @@ class Plan:
         key = (x.shape, x.stride(), x.dtype, x.device.index, alignment, given)
         run = self.runs.get(key)
         if run is None:
-            run = self.runs[key] = self.prepare(pairs, x, y, alignment)
+            run = self.runs[key] = self.library.prepare(*self.request(pairs, x, y, alignment))
             if len(self.runs) > RUNS_OF_A_PLAN:
                 self.runs.popitem(last=False)
         return run
