@@ -93,24 +93,26 @@ def channels(m, x):
 
 
 # Each model, and its plans by libfusekit_jit's rules.
-CONV, BIAS = "Conv<filter(3, 3).pad(1)>", "Conv<filter(3, 3).pad(1)>, Bias"
+BIAS, POINT = "Conv<filter(3, 3).pad(1)>, Bias", "Conv<filter(1, 1)>"
 MODELS = {
     "block": (lambda m, x: torch.relu(m.norm(m.conv(x)) + x), [f"{BIAS}, Residual, Activation<Relu>"]),
-    "norm without a bias": (lambda m, x: functional.silu(m.norm(m.other(x))), ["Conv<filter(1, 1)>, Bias, Activation<Silu>"]),
+    "norm without a bias": (lambda m, x: functional.silu(m.norm(m.other(x))), [f"{POINT}, Bias, Activation<Silu>"]),
     "two norms": (lambda m, x: m.second(m.norm(m.conv(x))), [f"{BIAS}, BatchNormInference<Spatial>"]),
     "norm last": (lambda m, x: m.norm(torch.tanh(m.conv(x))), [f"{BIAS}, Activation<Tanh>"]),
     "norm first": (lambda m, x: m.conv(torch.relu(m.norm(x))), [BIAS]),
     "two sums": (lambda m, x: torch.relu(m.conv(x) + x) + x, [f"{BIAS}, Residual, Activation<Relu>"]),
     "after an activation": (lambda m, x: functional.elu(m.conv(x)) - x, [f"{BIAS}, Activation<Elu>, Residual"]),
-    "two convolutions": (lambda m, x: torch.relu(m.conv(x) + m.other(x)), [f"{BIAS}, Residual, Activation<Relu>", "Conv<filter(1, 1)>"]),
-    "numbers": (lambda m, x: torch.relu(1 - m.conv(x) * 0.5 + 0.25), [f"{BIAS}, Scale, fusekit_torch_rsub, fusekit_torch_add, Activation<Relu>"]),
+    "two convolutions": (lambda m, x: torch.relu(m.conv(x) + m.other(x)),
+                         [f"{BIAS}, Residual, Activation<Relu>", POINT]),
+    "numbers": (lambda m, x: torch.relu(1 - m.conv(x) * 0.5 + 0.25),
+                [f"{BIAS}, Scale, fusekit_torch_rsub, fusekit_torch_add, Activation<Relu>"]),
     "square": (lambda m, x: torch.relu(m.conv(x)) ** 2, [f"{BIAS}, Activation<Relu>, fusekit_torch_square"]),
     "broadcast": (lambda m, x: m.conv(x) * x[:, :, :1, :1], [f"{BIAS}, Multiply"]),
-    "channels": (channels, [f"{BIAS}, Multiply, Activation<HardSwish>", "Conv<filter(1, 1)>, Bias, Activation<Logistic>"]),
+    "channels": (channels, [f"{BIAS}, Multiply, Activation<HardSwish>", f"{POINT}, Bias, Activation<Logistic>"]),
     "maximum": (lambda m, x: torch.maximum(m.conv(x), x), [f"{BIAS}, Maximum"]),
-    "linear": (lambda m, x: functional.gelu(m.linear(x.mean((2, 3)))), ["Conv<filter(1, 1)>, Bias, Activation<Gelu>"]),
-    "rows": (lambda m, x: m.linear(x[:, :, 0, 0]) + x[:, :, 0, 0], ["Conv<filter(1, 1)>, Bias, Residual"]),
-    "linear without a bias": (lambda m, x: functional.linear(x[:, :, 0, 0], m.linear.weight), ["Conv<filter(1, 1)>"]),
+    "linear": (lambda m, x: functional.gelu(m.linear(x.mean((2, 3)))), [f"{POINT}, Bias, Activation<Gelu>"]),
+    "rows": (lambda m, x: m.linear(x[:, :, 0, 0]) + x[:, :, 0, 0], [f"{POINT}, Bias, Residual"]),
+    "linear without a bias": (lambda m, x: functional.linear(x[:, :, 0, 0], m.linear.weight), [f"{POINT}"]),
     "shared": (shared, [BIAS]),
     "twice": (lambda m, x: m.conv(m.conv(x)), [BIAS, BIAS]),
     "double": (lambda m, x: (lambda y: y + y)(m.conv(x)), [BIAS]),
@@ -123,12 +125,14 @@ MODELS = {
     "accumulated": (accumulated, None),
     "in place": (lambda m, x: functional.relu_(m.norm(m.conv(x))), None),
 }
+WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased")
 POINTWISE = {
     "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "abs": torch.abs, "silu": functional.silu,
     "mish": functional.mish, "hardswish": functional.hardswish, "hardsigmoid": functional.hardsigmoid,
     "gelu": functional.gelu, "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
     "leaky_relu": lambda x: functional.leaky_relu(x, 0.2), "elu": lambda x: functional.elu(x, 0.7),
-    "softplus": functional.softplus, "relu6": functional.relu6, "hardtanh": lambda x: functional.hardtanh(x, -0.5, 0.25),
+    "softplus": functional.softplus, "relu6": functional.relu6,
+    "hardtanh": lambda x: functional.hardtanh(x, -0.5, 0.25),
     "clamp": lambda x: x.clamp(-0.25, 0.5), "clamp_min": lambda x: x.clamp(min=0), "neg": torch.neg, "exp": torch.exp,
 }
 
@@ -249,12 +253,35 @@ class Compiled(unittest.TestCase):
 
     def test_models(self):
         for device, dtype, half in self.each():
-            for name, (compute, _) in MODELS.items():
+            for name in WITH_INDUCTOR:
                 with self.subTest(name, device=device), torch.no_grad():
-                    model, x = self.model(compute, device, dtype), self.x(2, device, dtype)
+                    model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
                     given, want = x.clone(), x.clone()
                     self.agree(torch.compile(model, backend="fusekit")(given), model(want), half)
                     self.agree(given, want, half)
+
+    @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
+    def test_kernels(self):
+        """Every plan of the models and activations on a GPU, without Inductor; the library runs each."""
+        every = {**{name: compute for name, (compute, _) in MODELS.items()},
+                 **{name: lambda m, x, function=function: function(m.conv(x)) for name, function in POINTWISE.items()}}
+        others = ((torch.half, False), (torch.bfloat16, True), (torch.float32, True), (torch.float32, False))
+        for name, compute in every.items():
+            for dtype, channels_last in ((torch.half, True), *(others if name in ("block", "numbers") else ())):
+                with self.subTest(name, dtype=dtype, channels_last=channels_last), torch.no_grad():
+                    model, x, report = self.model(compute, "cuda", dtype), self.x(2, "cuda", dtype), \
+                        fusekit_torch.Report()
+                    if not channels_last:
+                        model, x = model.to(memory_format=torch.contiguous_format), x.contiguous()
+                    before, given = fusekit_torch.run.calls, x.clone()
+                    results = torch.compile(model, backend=lambda module, inputs: backend.without_inductor(
+                        module, inputs, report))(given)
+                    exact = copy.deepcopy(model).double()
+                    for one, other in zip(leaves(results), leaves(exact(x.double()))):
+                        error = (one.double() - other.double()).abs().max()
+                        bound = {torch.half: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-3}[dtype]
+                        self.assertLessEqual(error, bound * max(1, other.abs().max()))
+                    self.assertEqual(fusekit_torch.run.calls - before, len(report.plans))
 
     def test_dynamic_batch(self):
         for device, dtype, half in self.each():
@@ -283,6 +310,14 @@ class Compiled(unittest.TestCase):
                     for one, two in zip(model.parameters(), other.parameters()):
                         if two.grad is not None:
                             self.agree(one.grad, two.grad, half)
+
+    def test_frozen(self):
+        """Parameters that Inductor makes constants."""
+        for device, dtype, half in self.each():
+            for name in ("block", "norm first"):
+                with self.subTest(name, device=device), torch.no_grad():
+                    model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
+                    self.agree(torch.compile(model, backend="fusekit", options={"freezing": True})(x), model(x), half)
 
     def test_hooks(self):
         for device, dtype, half in self.each():

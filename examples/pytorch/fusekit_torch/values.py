@@ -24,12 +24,14 @@ class Values(fx.Interpreter):
 
 def has_values(module):
     """Gives parameters that are attributes their values; True if every other node has one, as AOTAutograd's have."""
+    modes = [node.meta["val"].fake_mode for node in module.graph.nodes
+             if hasattr(node.meta.get("val"), "fake_mode")]
     for node in module.graph.nodes:
         if node.op == "get_attr" and "val" not in node.meta:
             value = module
             for name in node.target.split("."):
                 value = getattr(value, name)
-            node.meta["val"] = value
+            node.meta["val"] = modes[0].from_tensor(value) if modes and isinstance(value, torch.Tensor) else value
     return all("val" in node.meta for node in module.graph.nodes if node.op != "output")
 
 
