@@ -10,8 +10,11 @@ import importlib.util
 import torch
 
 from . import run  # noqa: F401
-from .lowering import decompose, split_table
+from .lowering import decompose, inline, split_table
+from .measuring import slow_plans
 from .partition import partition
+from .reference import evaluate
+from .steps import Sequence
 from .values import set_values
 from .warming import compile_plans
 
@@ -26,7 +29,16 @@ def fused(module, inputs, report=None, rules_of=None):
     return module
 
 
-def with_inductor(module, inputs, options):
+def drop_slow(module, table):
+    """Replaces plans that are slower than ATen's kernels by these."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+    with unset_fake_temporarily():
+        slow = slow_plans(module.graph)
+    for node in slow:
+        inline(module, node, {node.target: lambda x, tensors, plan: evaluate(Sequence.of(plan), x, tensors)}, table)
+
+
+def with_inductor(module, inputs, options, measure):
     from torch._functorch import config
     from torch._inductor.compile_fx import compile_fx, compile_fx_inner
     from torch._inductor.decomposition import select_decomp_table
@@ -37,6 +49,8 @@ def with_inductor(module, inputs, options):
     def inner(graph_module, values, *rest, **named):
         rewritten = fused(graph_module, values)
         compile_plans(rewritten.graph)
+        if measure:
+            drop_slow(rewritten, table)
         return compile_fx_inner(decompose(rewritten, late, table), values, *rest, **named)
 
     # The key of AOTAutograd's cache is the graph before inner(): it would return what Inductor alone compiled.
@@ -56,14 +70,16 @@ def without_inductor(module, inputs, report=None, rules_of=None):
 
 def backend(module, inputs, options=None, mode=None):
     """A backend of torch.compile. `options` are Inductor's configuration, such as {"triton.cudagraphs": True}; `mode`
-    is one of Inductor's, such as "reduce-overhead"."""
+    is one of Inductor's, such as "reduce-overhead". The option "fusekit.measure": plans that are slower than ATen's
+    kernels are left to Inductor; this takes a second."""
     if importlib.util.find_spec("torch._inductor") is None:
         return without_inductor(module, inputs)
     options = dict(options or {})
+    measure = options.pop("fusekit.measure", False) and torch.cuda.is_available()
     if mode:
         from torch._inductor import list_mode_options
         options = {**list_mode_options(mode), **options}
-    return with_inductor(module, inputs, options)
+    return with_inductor(module, inputs, options, measure)
 
 
 if importlib.util.find_spec("torch._dynamo") is not None:

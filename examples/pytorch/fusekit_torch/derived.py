@@ -40,7 +40,7 @@ def derived(key, sources, compute):
     if not is_capturing():  # a captured tensor has its value during a replay only
         if len(ENTRIES) >= MOST:
             ENTRIES.clear()
-        ENTRIES[key] = ([weakref.ref(each) for each in sources], states, value)
+        ENTRIES[key] = ([weakref.ref(each, lambda _: ENTRIES.pop(key, None)) for each in sources], states, value)
     return value
 
 

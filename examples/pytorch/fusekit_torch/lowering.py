@@ -28,8 +28,8 @@ def unique_name(module, name):
     return name
 
 
-def inline(module, node, table):
-    """Replaces a node by its decomposition, and its parts by theirs."""
+def inline(module, node, late, table):
+    """Replaces a node by its decomposition, one of `late`, and the parts by theirs, of `table`."""
     flat, spec = tree_flatten((node.args, node.kwargs))
     at = [index for index, each in enumerate(flat) if isinstance(each, fx.Node)]
 
@@ -38,7 +38,7 @@ def inline(module, node, table):
         for index, value in zip(at, values):
             given[index] = value
         args, kwargs = tree_unflatten(given, spec)
-        return table[node.target](*args, **kwargs)
+        return late[node.target](*args, **kwargs)
 
     inner, known = make_fx(decomposed, decomposition_table=table)(*(flat[index].meta["val"] for index in at)), {}
     inputs = iter([flat[index] for index in at])
@@ -73,7 +73,7 @@ def decompose(module, late, table):
         if node.op != "call_function" or node.target not in late:
             continue
         try:
-            inline(module, node, table)
+            inline(module, node, table, table)
         except NotImplementedError:
             pass  # the decomposition does not have this case: Inductor lowers the operator itself
     module.graph.lint()

@@ -60,8 +60,8 @@ def value_of(step, tensors, value):
     return value.mean((2, 3), keepdim=True)
 
 
-def run(sequence, x, tensors):
-    """y of the sequence, dense in its memory order."""
+def evaluate(sequence, x, tensors):
+    """y of the sequence, of any strides."""
     y = x[:, :, None, None] if sequence.rows else x
     if x.device.type == "cpu":  # whose kernels do not have every type
         y, tensors = y.float().contiguous(), [each.float() for each in tensors]
@@ -69,8 +69,14 @@ def run(sequence, x, tensors):
         if step.kind in ("residual", "binary"):
             own = [sequence.pixels(own[0])]
         y = value_of(step, own, y)
+    return (y[:, :, 0, 0] if sequence.rows else y).to(x.dtype)
+
+
+def run(sequence, x, tensors):
+    """y of the sequence, dense in its memory order."""
+    y = evaluate(sequence, x, tensors)
     if sequence.rows:
-        return y[:, :, 0, 0].to(x.dtype).contiguous()
+        return y.contiguous()
     order = torch.channels_last if sequence.channels_last else torch.contiguous_format
     result = torch.empty(y.shape, dtype=x.dtype, device=x.device, memory_format=order)
     return result.copy_(y)
