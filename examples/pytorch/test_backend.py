@@ -8,6 +8,8 @@ With PyTorch 2 through torch.compile; with 1.13 on graphs of make_fx. The rules 
 
 import copy
 import os
+import pathlib
+import re
 import unittest
 
 os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
@@ -16,7 +18,7 @@ import torch.nn.functional as functional  # noqa: E402
 from torch import nn  # noqa: E402
 
 import fusekit_torch  # noqa: E402
-from fusekit_torch import backend, library, partition  # noqa: E402
+from fusekit_torch import backend, library, steps  # noqa: E402
 
 COMPILES = hasattr(torch, "compile")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
@@ -149,6 +151,20 @@ def rewritten(model, x, report=None):
             module, inputs, report, jit_rules))
     from torch.fx.experimental.proxy_tensor import make_fx
     return backend.fused(make_fx(model)(x.clone()), [x], report, jit_rules)
+
+
+class Numbers(unittest.TestCase):
+    def test_header(self):
+        """The numbers of kinds and modes are those of the C header."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        header = (root / "include/fusekit/runtime/c/fusekit.h").read_text()
+        known = {name: int(number) for name, number in re.findall(r"FUSEKIT_([A-Z0-9_]+) = (\d+)", header)}
+        names = {"norm": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
+        kinds = {name: number for name, (number, _) in steps.KINDS.items()}
+        for table in (kinds, steps.ACTIVATIONS, steps.BINARIES, steps.POOLS):
+            for name, number in table.items():
+                self.assertEqual(known[names.get(name, name).upper()], number, name)
+        self.assertEqual(len(steps.ACTIVATIONS), known["SOFTSIGN"] + 1)
 
 
 @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
