@@ -5,10 +5,10 @@ A run is prepared once for each layout, type, device and address of its argument
 library allocates nothing: y and workspace are PyTorch's.
 """
 
-import collections
 import dataclasses
 import functools
 import warnings
+import weakref
 
 import torch
 
@@ -19,8 +19,9 @@ from .steps import Sequence, Step, foldable
 TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
 ROLE = {"conv": 0, "gemm": 0, "bias": 1, "residual": 2, "binary": 2}
 NORM_ROLES = (3, 4, 5, 6)
-RUNS_OF_A_PLAN = 256
+RUNS_OF_A_PLAN = 1024
 ALIGNED_ADDRESS = 4096  # of tensors of which only the layout is read
+CAPTURED = {}  # runs in CUDA graphs, whose derived tensors stay
 calls = 0  # of the C library, by this process
 
 
@@ -84,7 +85,13 @@ class Plan:
 
     def __init__(self, text, kind):
         self.sequence, self.library = Sequence.of(text), library.library_of(kind)
-        self.plans, self.runs = {}, collections.OrderedDict()
+        self.plans, self.runs, self.seconds, at = {}, {}, set(), 0
+        for step in self.sequence.steps:
+            if step.kind in ("residual", "binary"):
+                self.seconds.add(at)
+            at += step.tensors()
+        channels_last = self.sequence.channels_last and not self.sequence.rows
+        self.order = torch.channels_last if channels_last else torch.contiguous_format
 
     def folded(self, x, tensors):
         """The steps and tensors that run: batch norm folded into weights and bias where this loses nothing, weights of
@@ -164,41 +171,76 @@ class Plan:
                 argument.alpha, argument.beta, argument.gamma = (*step.numbers, 0.0, 0.0)[:3]
         return self.plans[form], x.device.index or 0, arguments, c_tensor(x, 0), c_tensor(y, 0), alignment
 
-    def prepared(self, pairs, x, y):
+    def prepare(self, x, tensors, y):
+        """A new run for these tensors' layouts and the tensors' addresses."""
         alignment = 16
-        while (x.data_ptr() | y.data_ptr()) % alignment:
+        while x.data_ptr() % alignment:
             alignment //= 2
-        given = tuple((each.data_ptr(), each.shape, each.stride(), each.dtype) for _, own in pairs for each in own)
-        key = (x.shape, x.stride(), x.dtype, x.device.index, alignment, given)
-        run = self.runs.get(key)
-        if run is None:
-            run = self.runs[key] = self.library.prepare(*self.request(pairs, x, y, alignment))
-            if len(self.runs) > RUNS_OF_A_PLAN:
-                self.runs.popitem(last=False)
-        return run
+        image, result = (x[:, :, None, None], y[:, :, None, None]) if self.sequence.rows else (x, y)
+        pairs = self.folded(image, tensors)
+        run = self.library.prepare(*self.request(pairs, image, result, alignment))
+        given = set(map(id, tensors))
+        return Kept(run, y.shape, tensors, self.seconds, [each for _, own in pairs for each in own
+                                                          if id(each) not in given])
 
     def __call__(self, x, tensors, strict=False):
         if x.shape[0] == 0:
             return new_output(self.sequence, x, tensors)
         if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
             return reference.run(self.sequence, x, tensors)
-        y = new_output(self.sequence, x, tensors)
-        try:
-            image, result = (x[:, :, None, None], y[:, :, None, None]) if self.sequence.rows else (x, y)
-            run = self.prepared(self.folded(image, tensors), image, result)
-            workspace, stream = None, None
-            if run.workspace_bytes:
-                workspace = torch.zeros(run.workspace_bytes, dtype=torch.uint8, device=x.device)
-            if x.is_cuda:
-                stream = torch.cuda.current_stream(x.device).cuda_stream
-            count_call()
-            run(stream, image.data_ptr(), result.data_ptr(), workspace.data_ptr() if workspace is not None else None)
-            return y
-        except library.Refused as error:
-            if strict and error.status == library.REFUSED:
-                raise
-            warn(str(error))
-            return reference.run(self.sequence, x, tensors)
+        address = x.data_ptr()
+        key = (x.shape, x.stride(), x.dtype, x.device, address & 15, *[each.data_ptr() for each in tensors])
+        kept = self.runs.get(key)
+        y = None
+        if kept is None or not kept.holds(tensors):
+            try:
+                y = new_output(self.sequence, x, tensors)
+                kept = self.prepare(x, tensors, y)
+            except library.Refused as error:
+                if strict and error.status == library.REFUSED:
+                    raise
+                warn(str(error))
+                return reference.run(self.sequence, x, tensors)
+            if not any(each.is_inference() for each in tensors) and not is_capturing():
+                if len(self.runs) >= RUNS_OF_A_PLAN:
+                    self.runs.clear()
+                self.runs[key] = kept
+        if y is None:
+            y = torch.empty(kept.shape, dtype=x.dtype, device=x.device, memory_format=self.order)
+        workspace, stream, size = None, None, kept.run.workspace_bytes
+        if size:
+            zeros = torch.zeros(size, dtype=torch.uint8, device=x.device)
+            workspace = zeros.data_ptr()
+        if x.is_cuda:
+            stream = torch.cuda.current_stream(x.device).cuda_stream
+        if kept.derived and is_capturing():
+            CAPTURED[id(kept)] = kept
+        count_call()
+        kept.run(stream, address, y.data_ptr(), workspace)
+        return y
+
+
+class Kept:
+    """A prepared run, the parameters whose state it was prepared for, tensors derived from them, and the layouts of
+    second tensors."""
+
+    def __init__(self, run, shape, tensors, seconds, derived_tensors):
+        self.run, self.shape, self.derived = run, shape, derived_tensors
+        self.others = [(at, each.shape, each.stride(), each.dtype)
+                       for at, each in enumerate(tensors) if at in seconds]
+        self.parameters = [(at, weakref.ref(each), 0 if each.is_inference() else each._version)
+                           for at, each in enumerate(tensors) if at not in seconds]
+
+    def holds(self, tensors):
+        for at, reference_to, version in self.parameters:
+            each = tensors[at]
+            if reference_to() is not each or each._version != version:
+                return False
+        for at, shape, stride, dtype in self.others:
+            each = tensors[at]
+            if each.shape != shape or each.stride() != stride or each.dtype != dtype:
+                return False
+        return True
 
 
 def count_call():
