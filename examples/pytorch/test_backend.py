@@ -237,6 +237,17 @@ class Chains(unittest.TestCase):
             model.load_state_dict(copy.deepcopy(Parts(None).state_dict()))
             self.agree(function(x), model(x))
 
+    def test_written_through_data(self):
+        """PyTorch counts no writes through `.data`: forget() is for these."""
+        torch.manual_seed(9)
+        model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+        with torch.no_grad():
+            function = rewritten(model, x)
+            function(x)
+            model.conv.weight.data.mul_(2), model.norm.bias.data.add_(1)
+            fusekit_torch.forget()
+            self.agree(function(x), model(x))
+
     def test_no_library(self):
         model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
         report = fusekit_torch.explain(model, x, rules_of=lambda device: "no library is installed")

@@ -25,7 +25,7 @@ if "FUSEKIT_TORCH_BUILDING" not in os.environ:
         from . import build
         build.load()
     from . import backend, operators, run  # noqa: F401
-    from .derived import forget  # noqa: F401
     from .explain import Report, explain  # noqa: F401
     from .fuse import fuse  # noqa: F401
+    from .run import forget  # noqa: F401
     from .operators import batch_norm_act, batch_norm_act_training, conv_bias_act  # noqa: F401

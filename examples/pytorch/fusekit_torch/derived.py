@@ -2,7 +2,7 @@
 """Tensors that are computed once from parameters: folded weights and biases, weights of channels last.
 
 An entry holds weak references to its sources, and is computed again after a source was replaced, moved or written in
-place (`_version`). PyTorch does not count writes through `.data`: call forget() after them.
+place (`_version`). PyTorch does not count writes through `.data`: run.forget() is for these.
 """
 
 import weakref
@@ -10,11 +10,6 @@ import weakref
 import torch
 
 ENTRIES, MOST = {}, 4096
-
-
-def forget():
-    """Drops all tensors that were derived from parameters."""
-    ENTRIES.clear()
 
 
 def state(tensor):

@@ -13,7 +13,7 @@ import weakref
 import torch
 
 from . import library, reference
-from .derived import derived, fold, is_capturing, is_exact
+from .derived import ENTRIES, derived, fold, is_capturing, is_exact
 from .steps import Sequence, Step, foldable
 
 TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
@@ -21,6 +21,7 @@ ROLE = {"conv": 0, "gemm": 0, "bias": 1, "residual": 2, "binary": 2}
 NORM_ROLES = (3, 4, 5, 6)
 RUNS_OF_A_PLAN = 1024
 ALIGNED_ADDRESS = 4096  # of tensors of which only the layout is read
+PLANS = {}
 CAPTURED = {}  # runs in CUDA graphs, whose derived tensors stay
 calls = 0  # of the C library, by this process
 
@@ -253,9 +254,17 @@ def warn(message):
     warnings.warn(f"fusekit: ATen computes a plan that the library refused: {message}", stacklevel=4)
 
 
-@functools.lru_cache(None)
 def plan_of(text, kind):
-    return Plan(text, kind)
+    if (text, kind) not in PLANS:
+        PLANS[text, kind] = Plan(text, kind)
+    return PLANS[text, kind]
+
+
+def forget():
+    """Drops tensors that were derived from parameters, and the runs that contain them."""
+    ENTRIES.clear()
+    for plan in list(PLANS.values()):
+        plan.runs.clear()
 
 
 def run(x, tensors, plan, strict=False):
