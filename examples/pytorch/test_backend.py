@@ -114,6 +114,10 @@ MODELS = {
     "maximum": (lambda m, x: torch.maximum(m.conv(x), x), [f"{BIAS}, Maximum"]),
     "linear": (lambda m, x: functional.gelu(m.linear(x.mean((2, 3)))), [f"{POINT}, Bias, Activation<Gelu>"]),
     "rows": (lambda m, x: m.linear(x[:, :, 0, 0]) + x[:, :, 0, 0], [f"{POINT}, Bias, Residual"]),
+    "linear of pixels": (lambda m, x: functional.gelu(m.linear(x.permute(0, 2, 3, 1))) * x.permute(0, 2, 3, 1),
+                         [f"{POINT}, Bias, Activation<Gelu>, Multiply"]),
+    "linear of pixels, shared": (lambda m, x: (lambda y: torch.relu(y) + y.sum(3, keepdim=True))(
+        m.linear(x.permute(0, 2, 3, 1))), [f"{POINT}, Bias"]),
     "linear without a bias": (lambda m, x: functional.linear(x[:, :, 0, 0], m.linear.weight), [f"{POINT}"]),
     "shared": (shared, [BIAS]),
     "twice": (lambda m, x: m.conv(m.conv(x)), [BIAS, BIAS]),

@@ -24,7 +24,8 @@ NORMS = {"native_batch_norm": 5, "_native_batch_norm_legit": 5, "cudnn_batch_nor
 
 @dataclasses.dataclass
 class Part:
-    """`x`: what a head reads; `end`: the node whose value the steps give, which is a getitem after a batch norm."""
+    """`x`: what a head reads; `end`: the node whose value the steps give, which is a getitem after a batch norm;
+    `otherwise`: a Part for a library that refuses this one."""
 
     steps: list
     tensors: list
@@ -32,6 +33,7 @@ class Part:
     x: object = None
     rows: bool = False
     nodes: tuple = ()
+    otherwise: object = None
 
 
 def name_of(node):
@@ -157,6 +159,15 @@ def pool(node):
     return Part([step], [], users[0] if indices else node, node.args[0], nodes=(node,) if indices else ())
 
 
+def view(node, value):
+    """A view of a product's rows, such as that after a linear layer of more modes: it keeps the last mode."""
+    y, given = value_of(node), value_of(value)
+    if y is None or y.dim() < 2 or y.shape[-1] != given.shape[-1]:
+        return f"{node.target} is no operator of the library's"
+    return Part([], [], node)
+
+
+VIEWS = ("view", "_unsafe_view", "reshape", "_reshape_alias")
 HEADS = {"convolution": convolution, "conv2d": convolution, "mm": matrix_product, "addmm": matrix_product,
          "linear": matrix_product, "max_pool2d_with_indices": pool, "max_pool2d": pool, "avg_pool2d": pool,
          "mean": pool, "_adaptive_avg_pool2d": pool, "adaptive_avg_pool2d": pool}
@@ -203,7 +214,7 @@ def with_number(node):
     return Step("own", "rsub", (number,)) if name == "rsub" and len(rest) == 1 else None
 
 
-def two_tensors(node, value):
+def two_tensors(node, value, rows):
     """The step of a node that combines the value and a second tensor, and the second tensor."""
     name, (first, second) = name_of(node), node.args[:2]
     if name not in ("add", "sub", "mul", "div", "maximum", "minimum") or node.kwargs.get("rounding_mode"):
@@ -220,7 +231,10 @@ def two_tensors(node, value):
         step = Step("residual", numbers=(float(alpha if name == "add" else -alpha),))
     else:
         step = Step("binary", name)
-    return Part([step], [other], node)
+    part = Part([step], [other], node)
+    if step == Step("residual", numbers=(1.0,)) and rows and z.dim() == 1 and z.shape[0] == y.shape[-1]:
+        return Part([Step("bias")], [other], node, otherwise=part)
+    return part
 
 
 def head(node):
@@ -234,9 +248,11 @@ def head(node):
     return make(node)
 
 
-def following(node, value):
+def following(node, value, rows=False):
     """The Part that a node adds to a plan whose result is `value`, or why the node ends the plan."""
     name = name_of(node)
+    if name in VIEWS and rows:
+        return view(node, value)
     if name in HEADS or name in NORMS:
         part = head(node)
         if not isinstance(part, str) and part.x is not value:
@@ -252,4 +268,4 @@ def following(node, value):
         return Part([step], [], node)
     if len(node.args) < 2 or not isinstance(node.args[0], fx.Node) or not isinstance(node.args[1], fx.Node):
         return f"{node.target} is no operator of the library's"
-    return two_tensors(node, value)
+    return two_tensors(node, value, rows)

@@ -12,7 +12,7 @@ import torch
 from torch import fx
 
 from . import library
-from .aten import TYPES, following, head, name_of, value_of
+from .aten import TYPES, VIEWS, following, head, name_of, value_of
 from .run import TYPES as NUMBERS
 from .steps import Sequence, folded
 
@@ -30,9 +30,11 @@ class Found:
 
 
 class Chain:
-    """Steps that nodes of a graph compute one after the other."""
+    """Steps that nodes of a graph compute one after the other. `shape`: with rows, the shape in which the graph has the
+    value; None for M x K."""
 
     def __init__(self, part, rules, first):
+        self.shape = None
         self.x, self.rows, self.rules, self.first = part.x, part.rows, rules, first
         self.steps, self.tensors, self.nodes, self.ends, self.why = [], [], [], [], None
 
@@ -51,15 +53,20 @@ class Chain:
 
     def add(self, part):
         """Appends the part, and returns True, if the library accepts it."""
-        self.why = self.refusal([*self.steps, *part.steps])
+        self.why = self.refusal([*self.steps, *part.steps]) if part.steps else None
         if self.why is None:
             y = value_of(part.end)
             if y is None or y.dtype != value_of(self.x).dtype:
                 self.why = f"{part.end} has another type"
+            elif self.shape is not None and any(value_of(z).dim() > 1 and value_of(z).shape != y.shape
+                                                for z in part.tensors):
+                self.why = "a second tensor of y's shape, or of one mode, is expected after a product of more modes"
         if self.why is None:
             self.steps, self.tensors = self.steps + part.steps, self.tensors + part.tensors
             self.nodes += [*part.nodes, part.end]
-            self.ends.append((part.end, len(self.steps), len(self.tensors), len(self.nodes)))
+            if name_of(part.end) in VIEWS:
+                self.shape = part.end.args[1]
+            self.ends.append((part.end, len(self.steps), len(self.tensors), len(self.nodes), self.shape))
         return self.why is None
 
     def grow(self, taken):
@@ -74,11 +81,11 @@ class Chain:
             elif self.written_before(users[0]):
                 self.why = f"{self.written_before(users[0])} may write a tensor before {users[0]}"
             else:
-                part = following(users[0], self.value)
+                part = following(users[0], self.value, self.rows)
                 if isinstance(part, str):
                     self.why = part
-                else:
-                    self.add(part)
+                elif not self.add(part) and part.otherwise is not None:
+                    self.add(part.otherwise)
 
     def written_before(self, last):
         """A node between the first and the last that writes a tensor; None in a functional graph."""
@@ -108,18 +115,33 @@ class Chain:
             self.why = why or "y is neither contiguous nor channels last"
             self.ends.pop()
             if self.ends:
-                _, steps, tensors, nodes = self.ends[-1]
+                _, steps, tensors, nodes, self.shape = self.ends[-1]
                 del self.steps[steps:], self.tensors[tensors:], self.nodes[nodes:]
         return False
+
+    def as_rows(self, graph, z, channels):
+        """A second tensor of the graph's shape as M x K."""
+        if value_of(z).dim() <= 2:
+            return z
+        rows = graph.call_function(torch.ops.aten.reshape.default, (z, [-1, channels]))
+        rows.meta["val"] = value_of(z).reshape(-1, channels)
+        return rows
 
     def replace(self, graph):
         """Calls the plan in place of the nodes."""
         sequence, last = Sequence(tuple(self.steps), self.order(), self.rows), self.value
-        target = torch.ops.fusekit_jit.run.default
+        target, channels = torch.ops.fusekit_jit.run.default, value_of(last).shape[-1]
         with graph.inserting_before(last):
-            node = graph.call_function(target, (self.x, list(self.tensors), sequence.text()))
-        node.meta = {**last.meta}
-        last.replace_all_uses_with(node)
+            tensors = list(self.tensors)
+            if self.shape is not None:
+                tensors = [self.as_rows(graph, each, channels) for each in tensors]
+            node = graph.call_function(target, (self.x, tensors, sequence.text()))
+            node.meta["val"] = value_of(last)
+            if self.shape is not None:
+                node.meta["val"] = value_of(last).reshape(-1, channels)
+                result = graph.call_function(torch.ops.aten.view.default, (node, self.shape))
+                result.meta["val"] = value_of(last)
+        last.replace_all_uses_with(node if self.shape is None else result)
         for each in reversed(self.nodes):
             graph.erase_node(each)
         name = self.rules.plan_name(self.operators(self.steps), NUMBERS[value_of(self.x).dtype])
