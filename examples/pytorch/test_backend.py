@@ -7,6 +7,7 @@ With PyTorch 2 through torch.compile; with 1.13 on graphs of make_fx. The rules 
 """
 
 import copy
+import gc
 import os
 import pathlib
 import re
@@ -251,6 +252,21 @@ class Chains(unittest.TestCase):
             model.conv.weight.data.mul_(2), model.norm.bias.data.add_(1)
             fusekit_torch.forget()
             self.agree(function(x), model(x))
+
+    def test_memory(self):
+        """Runs and derived tensors end with the model."""
+        from fusekit_torch import derived, run
+        fusekit_torch.forget()
+        with torch.no_grad():
+            model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+            rewritten(model, x)(x)
+        runs = any(plan.runs for plan in run.PLANS.values())
+        self.assertEqual(runs, library.library_of("cpu") is not None)
+        del model
+        if COMPILES:
+            torch._dynamo.reset()
+        gc.collect()
+        self.assertEqual(({}, []), (derived.ENTRIES, [plan.runs for plan in run.PLANS.values() if plan.runs]))
 
     def test_no_library(self):
         model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)

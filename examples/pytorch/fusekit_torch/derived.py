@@ -5,11 +5,13 @@ An entry holds weak references to its sources, and is computed again after a sou
 place (`_version`). PyTorch does not count writes through `.data`: run.forget() is for these.
 """
 
+import concurrent.futures
 import weakref
 
 import torch
 
 ENTRIES, MOST = {}, 4096
+CAPTURED = {}  # tensors that CUDA graphs read, which stay
 
 
 def state(tensor):
@@ -20,21 +22,49 @@ def is_capturing():
     return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
 
 
+def computed(compute, device):
+    """compute(), on a GPU by another thread: allocations of this one may go to the memory pool of a CUDA graph, which
+    has the results of the graph only. In a capture the graph computes the value at each replay."""
+    if device.type != "cuda" or is_capturing():
+        with torch.no_grad():
+            return compute()
+    caller = torch.cuda.current_stream(device)
+
+    def work():
+        with torch.no_grad(), torch.cuda.device(device):
+            own = torch.cuda.current_stream(device)
+            own.wait_stream(caller)
+            value = compute()
+            caller.wait_stream(own)
+            return value
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+def drop(entries, device):
+    """Empties a dictionary of derived tensors once no kernel reads them."""
+    if device is None or device.type == "cuda":
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.synchronize(device)
+    entries.clear()
+
+
 def derived(key, sources, compute):
     """compute(), stored under `key` while the sources are the same objects, unchanged."""
     if any(each.is_inference() for each in sources):
-        return compute()  # these count no writes
+        return computed(compute, sources[0].device)  # these count no writes
     key = (key, *(id(each) for each in sources))
     entry = ENTRIES.get(key)
     states = tuple(map(state, sources))
     if entry is not None and entry[1] == states and all(
             reference() is each for reference, each in zip(entry[0], sources)):
+        if is_capturing():
+            CAPTURED[id(entry[2])] = entry[2]
         return entry[2]
-    with torch.no_grad():
-        value = compute()
+    value = computed(compute, sources[0].device)
     if not is_capturing():  # a captured tensor has its value during a replay only
         if len(ENTRIES) >= MOST:
-            ENTRIES.clear()
+            drop(ENTRIES, sources[0].device)
         ENTRIES[key] = ([weakref.ref(each, lambda _: ENTRIES.pop(key, None)) for each in sources], states, value)
     return value
 

@@ -13,7 +13,7 @@ import weakref
 import torch
 
 from . import library, reference
-from .derived import ENTRIES, derived, fold, is_capturing, is_exact
+from .derived import CAPTURED, ENTRIES, derived, drop, fold, is_capturing, is_exact
 from .steps import Sequence, Step, foldable
 
 TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
@@ -22,7 +22,6 @@ NORM_ROLES = (3, 4, 5, 6)
 RUNS_OF_A_PLAN = 1024
 ALIGNED_ADDRESS = 4096  # of tensors of which only the layout is read
 PLANS = {}
-CAPTURED = {}  # runs in CUDA graphs, whose derived tensors stay
 calls = 0  # of the C library, by this process
 
 
@@ -172,8 +171,8 @@ class Plan:
                 argument.alpha, argument.beta, argument.gamma = (*step.numbers, 0.0, 0.0)[:3]
         return self.plans[form], x.device.index or 0, arguments, c_tensor(x, 0), c_tensor(y, 0), alignment
 
-    def prepare(self, x, tensors, y):
-        """A new run for these tensors' layouts and the tensors' addresses."""
+    def prepare(self, x, tensors, y, key):
+        """A new run for these tensors' layouts and the tensors' addresses, which ends with the parameters."""
         alignment = 16
         while x.data_ptr() % alignment:
             alignment //= 2
@@ -182,7 +181,8 @@ class Plan:
         run = self.library.prepare(*self.request(pairs, image, result, alignment))
         given = set(map(id, tensors))
         return Kept(run, y.shape, tensors, self.seconds, [each for _, own in pairs for each in own
-                                                          if id(each) not in given])
+                                                          if id(each) not in given],
+                    lambda _: self.runs.pop(key, None))
 
     def __call__(self, x, tensors, strict=False):
         if x.shape[0] == 0:
@@ -193,18 +193,21 @@ class Plan:
         key = (x.shape, x.stride(), x.dtype, x.device, address & 15, *[each.data_ptr() for each in tensors])
         kept = self.runs.get(key)
         y = None
-        if kept is None or not kept.holds(tensors):
+        if kept is not None and kept.holds(tensors):
+            if kept.derived and is_capturing():
+                CAPTURED[id(kept)] = kept
+        else:
             try:
                 y = new_output(self.sequence, x, tensors)
-                kept = self.prepare(x, tensors, y)
+                kept = self.prepare(x, tensors, y, key)
             except library.Refused as error:
                 if strict and error.status == library.REFUSED:
                     raise
                 warn(str(error))
                 return reference.run(self.sequence, x, tensors)
             if not any(each.is_inference() for each in tensors) and not is_capturing():
-                if len(self.runs) >= RUNS_OF_A_PLAN:
-                    self.runs.clear()
+                if len(self.runs) >= RUNS_OF_A_PLAN or key in self.runs:
+                    drop(self.runs, x.device)
                 self.runs[key] = kept
         if y is None:
             y = torch.empty(kept.shape, dtype=x.dtype, device=x.device, memory_format=self.order)
@@ -214,8 +217,6 @@ class Plan:
             workspace = zeros.data_ptr()
         if x.is_cuda:
             stream = torch.cuda.current_stream(x.device).cuda_stream
-        if kept.derived and is_capturing():
-            CAPTURED[id(kept)] = kept
         count_call()
         kept.run(stream, address, y.data_ptr(), workspace)
         return y
@@ -225,11 +226,11 @@ class Kept:
     """A prepared run, the parameters whose state it was prepared for, tensors derived from them, and the layouts of
     second tensors."""
 
-    def __init__(self, run, shape, tensors, seconds, derived_tensors):
+    def __init__(self, run, shape, tensors, seconds, derived_tensors, end):
         self.run, self.shape, self.derived = run, shape, derived_tensors
         self.others = [(at, each.shape, each.stride(), each.dtype)
                        for at, each in enumerate(tensors) if at in seconds]
-        self.parameters = [(at, weakref.ref(each), 0 if each.is_inference() else each._version)
+        self.parameters = [(at, weakref.ref(each, end), 0 if each.is_inference() else each._version)
                            for at, each in enumerate(tensors) if at not in seconds]
 
     def holds(self, tensors):
@@ -262,9 +263,8 @@ def plan_of(text, kind):
 
 def forget():
     """Drops tensors that were derived from parameters, and the runs that contain them."""
-    ENTRIES.clear()
-    for plan in list(PLANS.values()):
-        plan.runs.clear()
+    for entries in (ENTRIES, *(plan.runs for plan in PLANS.values())):
+        drop(entries, None)
 
 
 def run(x, tensors, plan, strict=False):
