@@ -49,6 +49,22 @@ def value_of(node):
     return value if isinstance(value, torch.Tensor) else None
 
 
+def stored(node):
+    """The input or attribute of the graph that a node is, or is in another type: a parameter, as tensors that are
+    derived from it are kept. None for a tensor that the graph computes."""
+    while name_of(node) == "_to_copy" and set(node.kwargs) <= {"dtype"} or "convert_element_type" in str(node.target):
+        node = node.args[0]
+    return node if node.op in ("placeholder", "get_attr") else None
+
+
+def all_stored(nodes):
+    found = [stored(each) for each in nodes]
+    return None if None in found else found
+
+
+COMPUTED = "its parameters are computed in the graph"
+
+
 def argument(node, at, name, usual=None):
     return node.args[at] if len(node.args) > at else node.kwargs.get(name, usual)
 
@@ -83,7 +99,8 @@ def convolution(node):
     tensors = [node.args[1]]
     if bias is not None:
         steps, tensors = [*steps, Step("bias")], [*tensors, bias]
-    return Part(steps, tensors, node, node.args[0])
+    tensors = all_stored(tensors)
+    return COMPUTED if tensors is None else Part(steps, tensors, node, node.args[0])
 
 
 def transposed(node):
@@ -111,7 +128,9 @@ def matrix_product(node):
         return "a product of rows and the transpose of weights of their type is expected"
     if bias is not None and (value_of(bias) is None or value_of(bias).dim() != 1):
         return "a bias of one mode is expected"
-    tensors = [weight] + ([] if bias is None else [bias])
+    tensors = all_stored([weight] + ([] if bias is None else [bias]))
+    if tensors is None:
+        return COMPUTED
     conv = Step("conv", window=((1, 1), (1, 1), (0, 0), (1, 1)))
     return Part([conv] + ([] if bias is None else [Step("bias")]), tensors, node, x, True)
 
@@ -129,7 +148,9 @@ def norm(node):
     epsilon = node.args[6 if name_of(node) == "_native_batch_norm_legit_no_training" else 7]
     if name_of(node) == "_batch_norm_no_update":
         epsilon = node.args[6]
-    tensors = [each for each in node.args[1:5] if each is not None]
+    tensors = all_stored(each for each in node.args[1:5] if each is not None)
+    if tensors is None:
+        return COMPUTED
     step = Step("norm", numbers=(float(epsilon),), given=tuple(int(each is not None) for each in node.args[1:5]))
     end = node if single else users[0]
     return Part([step], tensors, end, node.args[0], nodes=() if single else (node,))

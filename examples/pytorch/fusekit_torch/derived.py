@@ -41,14 +41,6 @@ def computed(compute, device):
         return pool.submit(work).result()
 
 
-def drop(entries, device):
-    """Empties a dictionary of derived tensors once no kernel reads them."""
-    if device is None or device.type == "cuda":
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
-            torch.cuda.synchronize(device)
-    entries.clear()
-
-
 def derived(key, sources, compute):
     """compute(), stored under `key` while the sources are the same objects, unchanged."""
     if any(each.is_inference() for each in sources):
@@ -64,7 +56,7 @@ def derived(key, sources, compute):
     value = computed(compute, sources[0].device)
     if not is_capturing():  # a captured tensor has its value during a replay only
         if len(ENTRIES) >= MOST:
-            drop(ENTRIES, sources[0].device)
+            ENTRIES.clear()
         ENTRIES[key] = ([weakref.ref(each, lambda _: ENTRIES.pop(key, None)) for each in sources], states, value)
     return value
 

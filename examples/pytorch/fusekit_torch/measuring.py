@@ -34,7 +34,7 @@ def microseconds(function):
 
 def alternative(sequence, x, tensors):
     """ATen's convolution or product, and one elementwise kernel for what follows."""
-    conv, weight = sequence.steps[0], tensors[0]
+    conv, weight = sequence.steps[0], tensors[0].to(x.dtype)
     z = next((own[0] for step, own in sequence.split(tensors) if step.kind in ("residual", "binary")), None)
     if sequence.rows:
         y, rest = functional.linear(x, weight, tensors[1] if len(sequence.steps) > 1 else None), sequence.steps[2:]

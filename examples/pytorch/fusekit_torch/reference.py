@@ -36,8 +36,8 @@ def value_of(step, tensors, value):
     """The step applied to a value."""
     size, stride, padding, dilation = step.window or [None] * 4
     if step.kind == "conv":
-        return functional.conv2d(value, tensors[0].reshape(*tensors[0].shape[:2], *size), None, stride, padding,
-                                 dilation, step.groups)
+        weight = tensors[0].to(value.dtype).reshape(*tensors[0].shape[:2], *size)
+        return functional.conv2d(value, weight, None, stride, padding, dilation, step.groups)
     if step.kind == "bias":
         return value + tensors[0].to(value.dtype).view(-1, 1, 1)
     if step.kind == "norm":

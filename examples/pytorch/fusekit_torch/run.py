@@ -13,7 +13,7 @@ import weakref
 import torch
 
 from . import library, reference
-from .derived import CAPTURED, ENTRIES, derived, drop, fold, is_capturing, is_exact
+from .derived import CAPTURED, ENTRIES, derived, fold, is_capturing, is_exact
 from .steps import Sequence, Step, foldable
 
 TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
@@ -117,6 +117,9 @@ class Plan:
             result = derived(("fold", at, norm, x.dtype, order), sources, compute)
             if result is not None:
                 return [(pairs[0][0], [result[0]]), (Step("bias"), [result[1]]), *map(with_floats, pairs[at + 1:])]
+        if weight.dtype != x.dtype:
+            given = weight
+            weight = derived(("type", x.dtype), [given], lambda: given.to(x.dtype))
         if weight.dim() == 2:
             weight = weight[:, :, None, None]
         elif not weight.is_contiguous(memory_format=order):
@@ -139,7 +142,7 @@ class Plan:
         if steps[0].kind == "conv":
             order = torch.channels_last if x.stride(1) == 1 else torch.contiguous_format
             weight = own[0][0].reshape(*own[0][0].shape[:2], *steps[0].window[0])
-            conv = (steps[0], [torch.empty_like(weight, memory_format=order)])
+            conv = (steps[0], [torch.empty_like(weight, dtype=x.dtype, memory_format=order)])
             at = foldable(steps)
             if at:
                 bias = (Step("bias"), [torch.empty_like(own[at][-1], dtype=torch.float32)])
@@ -180,9 +183,11 @@ class Plan:
         pairs = self.folded(image, tensors)
         run = self.library.prepare(*self.request(pairs, image, result, alignment))
         given = set(map(id, tensors))
-        return Kept(run, y.shape, tensors, self.seconds, [each for _, own in pairs for each in own
-                                                          if id(each) not in given],
-                    lambda _: self.runs.pop(key, None))
+        made = [each for _, own in pairs for each in own if id(each) not in given]
+        if x.is_cuda and not is_capturing():
+            for each in made:  # another thread has allocated it, on another stream
+                each.record_stream(torch.cuda.current_stream(x.device))
+        return Kept(run, y.shape, tensors, self.seconds, made, lambda _: self.runs.pop(key, None))
 
     def __call__(self, x, tensors, strict=False):
         if x.shape[0] == 0:
@@ -190,7 +195,8 @@ class Plan:
         if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
             return reference.run(self.sequence, x, tensors)
         address = x.data_ptr()
-        key = (x.shape, x.stride(), x.dtype, x.device, address & 15, *[each.data_ptr() for each in tensors])
+        stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
+        key = (x.shape, x.stride(), x.dtype, x.device, stream, address & 15, *[each.data_ptr() for each in tensors])
         kept = self.runs.get(key)
         y = None
         if kept is not None and kept.holds(tensors):
@@ -206,17 +212,15 @@ class Plan:
                 warn(str(error))
                 return reference.run(self.sequence, x, tensors)
             if not any(each.is_inference() for each in tensors) and not is_capturing():
-                if len(self.runs) >= RUNS_OF_A_PLAN or key in self.runs:
-                    drop(self.runs, x.device)
+                if len(self.runs) >= RUNS_OF_A_PLAN:
+                    self.runs.clear()
                 self.runs[key] = kept
         if y is None:
             y = torch.empty(kept.shape, dtype=x.dtype, device=x.device, memory_format=self.order)
-        workspace, stream, size = None, None, kept.run.workspace_bytes
+        workspace, size = None, kept.run.workspace_bytes
         if size:
             zeros = torch.zeros(size, dtype=torch.uint8, device=x.device)
             workspace = zeros.data_ptr()
-        if x.is_cuda:
-            stream = torch.cuda.current_stream(x.device).cuda_stream
         count_call()
         kept.run(stream, address, y.data_ptr(), workspace)
         return y
@@ -264,7 +268,7 @@ def plan_of(text, kind):
 def forget():
     """Drops tensors that were derived from parameters, and the runs that contain them."""
     for entries in (ENTRIES, *(plan.runs for plan in PLANS.values())):
-        drop(entries, None)
+        entries.clear()
 
 
 def run(x, tensors, plan, strict=False):
