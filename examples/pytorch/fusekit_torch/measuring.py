@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Plans that are slower than ATen's kernel and one pass over y, measured on the GPU when a graph is compiled."""
+
+import torch
+import torch.nn.functional as functional
+
+from .aten import value_of
+from .run import plan_of
+from .steps import Sequence
+from .warming import is_static
+
+CALLS, REPEATS = 8, 5
+
+
+def microseconds(function):
+    """The least time of a call in a CUDA graph."""
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(2):
+            function()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        for _ in range(CALLS):
+            function()
+    times = []
+    for _ in range(REPEATS):
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        first.record(), graph.replay(), last.record()
+        last.synchronize()
+        times.append(first.elapsed_time(last) * 1000 / CALLS)
+    return min(times)
+
+
+def alternative(sequence, x, tensors):
+    """ATen's convolution or product, and one elementwise kernel for what follows."""
+    conv, weight = sequence.steps[0], tensors[0].to(x.dtype)
+    z = next((own[0] for step, own in sequence.split(tensors) if step.kind in ("residual", "binary")), None)
+    if sequence.rows:
+        y, rest = functional.linear(x, weight, tensors[1] if len(sequence.steps) > 1 else None), sequence.steps[2:]
+    else:
+        _, stride, padding, dilation = conv.window
+        y, rest = functional.conv2d(x, weight, None, stride, padding, dilation, conv.groups), sequence.steps[1:]
+    if z is not None:
+        return torch.add(y, z)
+    return torch.relu(y) if rest else y
+
+
+def real(value):
+    """A tensor of a fake one's layout."""
+    made = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+    return made.uniform_(0.5, 1)
+
+
+def slow_plans(graph):
+    """Nodes of plans that take longer than ATen's kernels, with the reason."""
+    slow, known = {}, {}
+    for node in graph.nodes:
+        if node.op != "call_function" or node.target is not torch.ops.fusekit_jit.run.default:
+            continue
+        values = [value_of(each) for each in (node.args[0], *node.args[1])]
+        sequence = Sequence.of(node.args[2])
+        if not all(map(is_static, values)) or not values[0].is_cuda or sequence.steps[0].kind != "conv":
+            continue
+        key = (node.args[2], *((each.shape, each.stride(), each.dtype) for each in values))
+        if key not in known:
+            with torch.no_grad():
+                x, *tensors = map(real, values)
+                plan = plan_of(node.args[2], "cuda")
+                known[key] = (microseconds(lambda: plan(x, tensors)),
+                              microseconds(lambda: alternative(sequence, x, tensors)))
+        own, other = known[key]
+        if own > other:
+            slow[node] = f"it takes {own:.1f} us, and ATen's kernels {other:.1f} us"
+    return slow

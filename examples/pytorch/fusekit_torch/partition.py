@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""partition(graph): replaces chains of a functional graph of ATen's operators by plans.
+
+A chain grows while the library accepts its operators as the beginning of a plan and one node alone uses its value; the
+plan is the longest beginning of the chain that the library accepts as a whole. A plan runs where its last node was: a
+chain ends before a node that writes a tensor. A functional graph has such nodes at its end only.
+"""
+
+import dataclasses
+
+import torch
+from torch import fx
+
+from . import library
+from .aten import TYPES, VIEWS, following, head, name_of, value_of
+from .run import TYPES as NUMBERS
+from .steps import Sequence, folded
+
+
+@dataclasses.dataclass
+class Found:
+    """A plan of a graph: its name, its first and last nodes, and why it ends there."""
+
+    name: str
+    nodes: list
+    why: str
+
+    def __str__(self):
+        return f"{self.name}\n    {' + '.join(self.nodes)}\n    ends: {self.why}"
+
+
+class Chain:
+    """Steps that nodes of a graph compute one after the other. `shape`: with rows, the shape in which the graph has the
+    value; None for M x K."""
+
+    def __init__(self, part, rules, first):
+        self.shape = None
+        self.x, self.rows, self.rules, self.first = part.x, part.rows, rules, first
+        self.steps, self.tensors, self.nodes, self.ends, self.why = [], [], [], [], None
+
+    @property
+    def value(self):
+        return self.ends[-1][0]
+
+    def operators(self, steps):
+        return [each.operator(self.rules) for each in folded(steps)]
+
+    def refusal(self, steps, data_type=None):
+        try:
+            return self.rules.refusal(self.operators(steps), data_type)
+        except library.Refused as error:
+            return str(error)
+
+    def add(self, part):
+        """Appends the part, and returns True, if the library accepts it."""
+        self.why = self.refusal([*self.steps, *part.steps]) if part.steps else None
+        if self.why is None:
+            y = value_of(part.end)
+            if y is None or y.dtype != value_of(self.x).dtype:
+                self.why = f"{part.end} has another type"
+            elif self.shape is not None and any(value_of(z).dim() > 1 and value_of(z).shape != y.shape
+                                                for z in part.tensors):
+                self.why = "a second tensor of y's shape, or of one mode, is expected after a product of more modes"
+        if self.why is None:
+            self.steps, self.tensors = self.steps + part.steps, self.tensors + part.tensors
+            self.nodes += [*part.nodes, part.end]
+            if name_of(part.end) in VIEWS:
+                self.shape = part.end.args[1]
+            self.ends.append((part.end, len(self.steps), len(self.tensors), len(self.nodes), self.shape))
+        return self.why is None
+
+    def grow(self, taken):
+        while self.why is None:
+            users = list(self.value.users)
+            if len(users) != 1:
+                self.why = f"its value is used {len(users)} times"
+            elif users[0].op == "output":
+                self.why = "it is a result of the graph"
+            elif users[0] in taken:
+                self.why = f"{users[0]} belongs to another plan"
+            elif self.written_before(users[0]):
+                self.why = f"{self.written_before(users[0])} may write a tensor before {users[0]}"
+            else:
+                part = following(users[0], self.value, self.rows)
+                if isinstance(part, str):
+                    self.why = part
+                elif not self.add(part) and part.otherwise is not None:
+                    self.add(part.otherwise)
+
+    def written_before(self, last):
+        """A node between the first and the last that writes a tensor; None in a functional graph."""
+        node = self.first
+        while node is not last:
+            node = node.next
+            if writes(node):
+                return node
+        return None
+
+    def order(self):
+        """True if the value is channels last, False if contiguous, None for other strides."""
+        y = value_of(self.value)
+        if self.rows:
+            return False if y.is_contiguous() else None
+        if y.dim() == 4 and y.shape[1] != 1 and y.is_contiguous(memory_format=torch.channels_last):
+            return True
+        return False if y.is_contiguous() else None
+
+    def shorten(self):
+        """Drops operators until a whole plan remains; returns False if none does."""
+        data_type = NUMBERS[value_of(self.x).dtype]
+        while self.ends:
+            why = self.refusal(self.steps, data_type)
+            if why is None and self.order() is not None:
+                return True
+            self.why = why or "y is neither contiguous nor channels last"
+            self.ends.pop()
+            if self.ends:
+                _, steps, tensors, nodes, self.shape = self.ends[-1]
+                del self.steps[steps:], self.tensors[tensors:], self.nodes[nodes:]
+        return False
+
+    def as_rows(self, graph, z, channels):
+        """A second tensor of the graph's shape as M x K."""
+        if value_of(z).dim() <= 2:
+            return z
+        rows = graph.call_function(torch.ops.aten.reshape.default, (z, [-1, channels]))
+        rows.meta["val"] = value_of(z).reshape(-1, channels)
+        return rows
+
+    def replace(self, graph):
+        """Calls the plan in place of the nodes."""
+        sequence, last = Sequence(tuple(self.steps), self.order(), self.rows), self.value
+        target, channels = torch.ops.fusekit_jit.run.default, value_of(last).shape[-1]
+        with graph.inserting_before(last):
+            tensors = list(self.tensors)
+            if self.shape is not None:
+                tensors = [self.as_rows(graph, each, channels) for each in tensors]
+            node = graph.call_function(target, (self.x, tensors, sequence.text()))
+            node.meta["val"] = value_of(last)
+            if self.shape is not None:
+                node.meta["val"] = value_of(last).reshape(-1, channels)
+                result = graph.call_function(torch.ops.aten.view.default, (node, self.shape))
+                result.meta["val"] = value_of(last)
+        last.replace_all_uses_with(node if self.shape is None else result)
+        for each in reversed(self.nodes):
+            graph.erase_node(each)
+        name = self.rules.plan_name(self.operators(self.steps), NUMBERS[value_of(self.x).dtype])
+        return node, Found(name, [str(each) for each in self.nodes], self.why)
+
+
+def writes(node):
+    """True if a node writes its arguments, or may."""
+    schema = getattr(node.target, "_schema", None)
+    return node.op in ("call_method", "call_module") or schema is not None and any(
+        each.alias_info is not None and each.alias_info.is_write for each in schema.arguments)
+
+
+def drop_unused(graph):
+    """eliminate_dead_code() of PyTorch 1.13 drops writes."""
+    for node in reversed(graph.nodes):
+        if node.op in ("call_function", "get_attr") and not node.users and not (node.is_impure() or writes(node)):
+            graph.erase_node(node)
+
+
+def start(node, rules):
+    """A chain that begins with the node, or why there is none."""
+    part = head(node)
+    if isinstance(part, str):
+        return part
+    chain = Chain(part, rules, node)
+    return chain if chain.add(part) else chain.why
+
+
+def partition(graph, rules_of=None):
+    """Replaces plans in a torch.fx.Graph whose nodes have values ("val"). Returns the plans, and pairs of a node of a
+    convolution, product, norm or pool that is in none, and the reason. `rules_of(device)` gives the library that states
+    the rules, or a reason."""
+    drop_unused(graph)
+    found, without, taken = [], [], set()
+    for node in list(graph.nodes):
+        if node.op != "call_function" or node in taken or not name_of(node):
+            continue
+        value = value_of(node.args[0]) if node.args and isinstance(node.args[0], fx.Node) else None
+        if value is None or value.dtype not in TYPES:
+            continue
+        part = head(node)
+        if isinstance(part, str) and part.endswith("is no operator of the library's"):
+            continue
+        rules = (rules_of or rules_for)(value.device)
+        chain = rules if isinstance(rules, str) else start(node, rules)
+        if not isinstance(chain, str):
+            chain.grow(taken)
+            if not chain.shorten():
+                chain = chain.why
+        if isinstance(chain, str):
+            without.append((str(node), chain))
+            continue
+        taken.update(chain.nodes)
+        node, plan = chain.replace(graph)
+        taken.add(node)
+        found.append(plan)
+    drop_unused(graph)
+    graph.lint()
+    return found, without
+
+
+def rules_for(device):
+    """The library that runs plans on a device, or why there is none."""
+    return library.why_none(device.type, device.index or 0) or library.library_of(device.type)

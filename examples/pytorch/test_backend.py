@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The backend against eager PyTorch: which chains become plans, and models that share, alias, mutate and broadcast.
+
+With PyTorch 2 through torch.compile; with 1.13 on graphs of make_fx. The rules are those of libfusekit_jit
+(FUSEKIT_JIT_LIBRARY), which needs no GPU; on the CPU without libfusekit_runtime, plans run as ATen's operators.
+"""
+
+import copy
+import gc
+import os
+import pathlib
+import re
+import unittest
+
+os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
+import torch  # noqa: E402
+import torch.nn.functional as functional  # noqa: E402
+from torch import nn  # noqa: E402
+
+import fusekit_torch  # noqa: E402
+from fusekit_torch import backend, library, steps  # noqa: E402
+
+COMPILES = hasattr(torch, "compile")
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+C = 16
+
+
+def jit_rules(device):
+    """The rules of the run-time compiler, for every device."""
+    return library.load("fusekit_jit", library.JIT)
+
+
+class Parts(nn.Module):
+    """Layers for a model below: `compute` is its forward."""
+
+    def __init__(self, compute):
+        super().__init__()
+        self.conv, self.other = nn.Conv2d(C, C, 3, padding=1), nn.Conv2d(C, C, 1, bias=False)
+        self.norm, self.second, self.linear = nn.BatchNorm2d(C), nn.BatchNorm2d(C), nn.Linear(C, C)
+        self.compute = compute
+        for norm in (self.norm, self.second):
+            nn.init.uniform_(norm.weight, 0.5, 1.5), nn.init.uniform_(norm.bias)
+            nn.init.uniform_(norm.running_mean), nn.init.uniform_(norm.running_var, 0.5, 1.5)
+
+    def forward(self, x):
+        return self.compute(self, x)
+
+
+def shared(m, x):
+    y = m.conv(x)
+    return torch.relu(y) + y.mean()
+
+
+def mutated(m, x):
+    x = x * 1
+    y = m.conv(x)
+    x.add_(1)
+    return torch.relu(m.norm(y)), x
+
+
+def input_mutated(m, x):
+    y = m.conv(x)
+    x.mul_(2)
+    return functional.silu(y + x)
+
+
+def aliased(m, x):
+    y = m.conv(x)
+    view = y[:, :4]
+    view.zero_()
+    return torch.relu(y), view
+
+
+def output_aliased(m, x):
+    y = torch.relu(m.conv(x))
+    return y, y[:, 1:], y.permute(0, 2, 3, 1)
+
+
+def residual_overwritten(m, x):
+    z = m.other(x)
+    y = m.conv(x) + z
+    z.zero_()
+    return torch.relu(y)
+
+
+def accumulated(m, x):
+    total = m.other(x)
+    kept = total[:, 2:]
+    total += m.conv(x)
+    return total, kept
+
+
+def channels(m, x):
+    return functional.hardswish(m.conv(x) * torch.sigmoid(m.linear(x.mean((2, 3))))[:, :, None, None])
+
+
+# Each model, and its plans by libfusekit_jit's rules.
+BIAS, POINT = "Conv<filter(3, 3).pad(1)>, Bias", "Conv<filter(1, 1)>"
+MODELS = {
+    "block": (lambda m, x: torch.relu(m.norm(m.conv(x)) + x), [f"{BIAS}, Residual, Activation<Relu>"]),
+    "norm without a bias": (lambda m, x: functional.silu(m.norm(m.other(x))), [f"{POINT}, Bias, Activation<Silu>"]),
+    "two norms": (lambda m, x: m.second(m.norm(m.conv(x))), [f"{BIAS}, BatchNormInference<Spatial>"]),
+    "norm last": (lambda m, x: m.norm(torch.tanh(m.conv(x))), [f"{BIAS}, Activation<Tanh>"]),
+    "norm first": (lambda m, x: m.conv(torch.relu(m.norm(x))), [BIAS]),
+    "two sums": (lambda m, x: torch.relu(m.conv(x) + x) + x, [f"{BIAS}, Residual, Activation<Relu>"]),
+    "after an activation": (lambda m, x: functional.elu(m.conv(x)) - x, [f"{BIAS}, Activation<Elu>, Residual"]),
+    "two convolutions": (lambda m, x: torch.relu(m.conv(x) + m.other(x)),
+                         [f"{BIAS}, Residual, Activation<Relu>", POINT]),
+    "numbers": (lambda m, x: torch.relu(1 - m.conv(x) * 0.5 + 0.25),
+                [f"{BIAS}, Scale, fusekit_torch_rsub, fusekit_torch_add, Activation<Relu>"]),
+    "square": (lambda m, x: torch.relu(m.conv(x)) ** 2, [f"{BIAS}, Activation<Relu>, fusekit_torch_square"]),
+    "broadcast": (lambda m, x: m.conv(x) * x[:, :, :1, :1], [f"{BIAS}, Multiply"]),
+    "channels": (channels, [f"{BIAS}, Multiply, Activation<HardSwish>", f"{POINT}, Bias, Activation<Logistic>"]),
+    "maximum": (lambda m, x: torch.maximum(m.conv(x), x), [f"{BIAS}, Maximum"]),
+    "linear": (lambda m, x: functional.gelu(m.linear(x.mean((2, 3)))), [f"{POINT}, Bias, Activation<Gelu>"]),
+    "rows": (lambda m, x: m.linear(x[:, :, 0, 0]) + x[:, :, 0, 0], [f"{POINT}, Bias, Residual"]),
+    "linear of pixels": (lambda m, x: functional.gelu(m.linear(x.permute(0, 2, 3, 1))) * x.permute(0, 2, 3, 1),
+                         [f"{POINT}, Bias, Activation<Gelu>, Multiply"]),
+    "linear of pixels, shared": (lambda m, x: (lambda y: torch.relu(y) + y.sum(3, keepdim=True))(
+        m.linear(x.permute(0, 2, 3, 1))), [f"{POINT}, Bias"]),
+    "computed weights": (lambda m, x: functional.conv2d(x, m.conv.weight * 2), []),
+    "weights of another type": (lambda m, x: functional.relu(functional.conv2d(x.bfloat16(), m.conv.weight.bfloat16())),
+                                ["Conv<filter(3, 3)>, Activation<Relu>"]),
+    "linear without a bias": (lambda m, x: functional.linear(x[:, :, 0, 0], m.linear.weight), [f"{POINT}"]),
+    "shared": (shared, [BIAS]),
+    "twice": (lambda m, x: m.conv(m.conv(x)), [BIAS, BIAS]),
+    "double": (lambda m, x: (lambda y: y + y)(m.conv(x)), [BIAS]),
+    "type": (lambda m, x: torch.relu(m.conv(x).double()), [BIAS]),
+    "mutated": (mutated, None),
+    "input mutated": (input_mutated, None),
+    "aliased": (aliased, None),
+    "output aliased": (output_aliased, None),
+    "residual overwritten": (residual_overwritten, None),
+    "accumulated": (accumulated, None),
+    "in place": (lambda m, x: functional.relu_(m.norm(m.conv(x))), None),
+}
+WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased")
+POINTWISE = {
+    "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "abs": torch.abs, "silu": functional.silu,
+    "mish": functional.mish, "hardswish": functional.hardswish, "hardsigmoid": functional.hardsigmoid,
+    "gelu": functional.gelu, "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "leaky_relu": lambda x: functional.leaky_relu(x, 0.2), "elu": lambda x: functional.elu(x, 0.7),
+    "softplus": functional.softplus, "relu6": functional.relu6,
+    "hardtanh": lambda x: functional.hardtanh(x, -0.5, 0.25),
+    "clamp": lambda x: x.clamp(-0.25, 0.5), "clamp_min": lambda x: x.clamp(min=0), "neg": torch.neg, "exp": torch.exp,
+}
+
+
+def leaves(value):
+    return [value] if isinstance(value, torch.Tensor) else list(value)
+
+
+def rewritten(model, x, report=None):
+    """The model with plans, without Inductor. Graphs of make_fx are not functional: a chain ends before a write."""
+    if COMPILES:
+        torch._dynamo.reset()  # it compiles a forward 8 times at most
+        return torch.compile(model, backend=lambda module, inputs: backend.without_inductor(
+            module, inputs, report, jit_rules))
+    from torch.fx.experimental.proxy_tensor import make_fx
+    return backend.fused(make_fx(model)(x.clone()), [x], report, jit_rules)
+
+
+class Numbers(unittest.TestCase):
+    def test_header(self):
+        """The numbers of kinds and modes are those of the C header."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        header = (root / "include/fusekit/runtime/c/fusekit.h").read_text()
+        known = {name: int(number) for name, number in re.findall(r"FUSEKIT_([A-Z0-9_]+) = (\d+)", header)}
+        names = {"norm": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
+        kinds = {name: number for name, (number, _) in steps.KINDS.items()}
+        for table in (kinds, steps.ACTIVATIONS, steps.BINARIES, steps.POOLS):
+            for name, number in table.items():
+                self.assertEqual(known[names.get(name, name).upper()], number, name)
+        self.assertEqual(len(steps.ACTIVATIONS), known["SOFTSIGN"] + 1)
+
+
+@unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
+class Chains(unittest.TestCase):
+    def agree(self, results, expected, bound=1e-5):
+        for one, other in zip(leaves(results), leaves(expected)):
+            self.assertEqual((one.shape, one.dtype), (other.shape, other.dtype))
+            error = (one.double() - other.double()).abs().max() if one.numel() else 0
+            bound = 3e-2 if one.dtype == torch.bfloat16 else bound
+            self.assertLessEqual(error, bound * max(1, other.double().abs().max()) if one.numel() else 0)
+
+    def check(self, name, compute, plans, channels_last):
+        torch.manual_seed(3)
+        model, x = Parts(compute).eval(), torch.randn(2, C, 7, 5)
+        if channels_last:
+            model, x = (each.to(memory_format=torch.channels_last) for each in (model, x))
+        report = fusekit_torch.Report()
+        with self.subTest(name, channels_last=channels_last), torch.no_grad():
+            given = x.clone()
+            function = rewritten(model, x.clone(), report)
+            results = function(given)
+            want = x.clone()
+            self.agree(results, model(want))
+            self.agree(given, want)  # mutations of x
+            if plans is not None:
+                self.assertEqual(sorted(each.name for each in report.plans), sorted(f"Plan<{each}>" for each in plans))
+            model.norm.weight.mul_(2), model.conv.weight.add_(0.01)
+            self.agree(function(x.clone()), model(x.clone()))
+
+    def test_models(self):
+        for name, (compute, plans) in MODELS.items():
+            for channels_last in (False, True):
+                self.check(name, compute, plans, channels_last)
+
+    def test_pointwise(self):
+        for name, function in POINTWISE.items():
+            with self.subTest(name):
+                report = fusekit_torch.Report()
+                torch.manual_seed(5)
+                model, x = Parts(lambda m, x: function(m.conv(x))).eval(), torch.randn(2, C, 5, 6)
+                with torch.no_grad():
+                    self.agree(rewritten(model, x, report)(x), model(x))
+                self.assertEqual([len(each.nodes) for each in report.plans], [2])
+
+    def test_reasons(self):
+        reasons = {
+            "norm last": "BatchNorm normalizes what Activation is applied to, so it stands before Activation",
+            "twice": "it is a result of the graph", "shared": "its value is used 2 times",
+            "double": "its value is used twice",
+            **({} if COMPILES else {"residual overwritten": "zero_ may write a tensor before relu"}),
+        }
+        for name, reason in reasons.items():
+            with self.subTest(name):
+                report = fusekit_torch.explain(Parts(MODELS[name][0]).eval(), torch.randn(2, C, 5, 6),
+                                               rules_of=jit_rules)
+                self.assertIn(reason, [each.why for each in report.plans])
+                self.assertIn(f"{len(report.plans)} plans", str(report))
+
+    def test_parameters_that_change(self):
+        """A plan follows its parameters: written in place, replaced, loaded."""
+        model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+        if not COMPILES:
+            self.skipTest("a graph of make_fx keeps its parameters")
+        with torch.no_grad():
+            function = rewritten(model, x)
+            self.agree(function(x), model(x))
+            model.norm.running_var.add_(1)
+            self.agree(function(x), model(x))
+            model.conv.weight.data = torch.randn_like(model.conv.weight)
+            self.agree(function(x), model(x))
+            model.load_state_dict(copy.deepcopy(Parts(None).state_dict()))
+            self.agree(function(x), model(x))
+
+    def test_written_through_data(self):
+        """PyTorch counts no writes through `.data`: forget() is for these."""
+        torch.manual_seed(9)
+        model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+        with torch.no_grad():
+            function = rewritten(model, x)
+            function(x)
+            model.conv.weight.data.mul_(2), model.norm.bias.data.add_(1)
+            fusekit_torch.forget()
+            self.agree(function(x), model(x))
+
+    def test_memory(self):
+        """Runs and derived tensors end with the model."""
+        from fusekit_torch import derived, run
+        fusekit_torch.forget()
+        with torch.no_grad():
+            model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+            rewritten(model, x)(x)
+        runs = any(plan.runs for plan in run.PLANS.values())
+        self.assertEqual(runs, library.library_of("cpu") is not None)
+        del model
+        if COMPILES:
+            torch._dynamo.reset()
+        gc.collect()
+        self.assertEqual(({}, []), (derived.ENTRIES, [plan.runs for plan in run.PLANS.values() if plan.runs]))
+
+    def test_no_library(self):
+        model, x = Parts(MODELS["block"][0]).eval(), torch.randn(2, C, 5, 6)
+        report = fusekit_torch.explain(model, x, rules_of=lambda device: "no library is installed")
+        self.assertEqual(([], {"no library is installed"}), (report.plans, {why for _, why in report.without}))
+
+
+@unittest.skipUnless(COMPILES, "skipped: no torch.compile in this PyTorch")
+class Compiled(unittest.TestCase):
+    """torch.compile(backend="fusekit") on each device, with Inductor."""
+
+    def agree(self, results, expected, half):
+        for one, other in zip(leaves(results), leaves(expected)):
+            self.assertEqual((one.shape, one.dtype, one.stride()), (other.shape, other.dtype, other.stride()))
+            if one.numel():
+                error = (one.double() - other.double()).abs().max()
+                self.assertLessEqual(error, (1e-2 if half else 1e-4) * max(1, other.double().abs().max()))
+
+    def each(self):
+        for device in DEVICES:
+            half = device == "cuda"
+            yield device, torch.half if half else torch.float32, half
+
+    def model(self, compute, device, dtype):
+        torch._dynamo.reset()
+        torch.manual_seed(7)
+        return Parts(compute).eval().to(device, dtype, memory_format=torch.channels_last)
+
+    def x(self, n, device, dtype):
+        return torch.randn(n, C, 8, 8, device=device, dtype=dtype).to(memory_format=torch.channels_last)
+
+    def test_models(self):
+        for device, dtype, half in self.each():
+            for name in WITH_INDUCTOR:
+                with self.subTest(name, device=device), torch.no_grad():
+                    model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
+                    given, want = x.clone(), x.clone()
+                    self.agree(torch.compile(model, backend="fusekit")(given), model(want), half)
+                    self.agree(given, want, half)
+
+    @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
+    def test_kernels(self):
+        """Every plan of the models and activations on a GPU, without Inductor; the library runs each."""
+        every = {**{name: compute for name, (compute, _) in MODELS.items()},
+                 **{name: lambda m, x, function=function: function(m.conv(x)) for name, function in POINTWISE.items()}}
+        others = ((torch.half, False), (torch.bfloat16, True), (torch.float32, True), (torch.float32, False))
+        for name, compute in every.items():
+            for dtype, channels_last in ((torch.half, True), *(others if name in ("block", "numbers") else ())):
+                with self.subTest(name, dtype=dtype, channels_last=channels_last), torch.no_grad():
+                    model, x, report = self.model(compute, "cuda", dtype), self.x(2, "cuda", dtype), \
+                        fusekit_torch.Report()
+                    if not channels_last:
+                        model, x = model.to(memory_format=torch.contiguous_format), x.contiguous()
+                    before, given = fusekit_torch.run.calls, x.clone()
+                    results = torch.compile(model, backend=lambda module, inputs: backend.without_inductor(
+                        module, inputs, report))(given)
+                    exact = copy.deepcopy(model).double()
+                    for one, other in zip(leaves(results), leaves(exact(x.double()))):
+                        error = (one.double() - other.double()).abs().max()
+                        bound = {torch.half: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-3}[dtype]
+                        self.assertLessEqual(error, bound * max(1, other.abs().max()))
+                    self.assertEqual(fusekit_torch.run.calls - before, len(report.plans))
+
+    def test_dynamic_batch(self):
+        for device, dtype, half in self.each():
+            with self.subTest(device=device), torch.no_grad():
+                graphs = []
+
+                def counting(module, inputs):
+                    graphs.append(module)
+                    return backend.backend(module, inputs)
+                model = self.model(MODELS["block"][0], device, dtype)
+                function = torch.compile(model, backend=counting, dynamic=True)
+                for n in (2, 3, 5):
+                    x = self.x(n, device, dtype)
+                    self.agree(function(x), model(x), half)
+                self.assertEqual(len(graphs), 1)
+
+    def test_training(self):
+        """Gradients through plans of the forward graph."""
+        for device, dtype, half in self.each():
+            for name in ("block", "two convolutions", "numbers"):
+                with self.subTest(name, device=device):
+                    model = self.model(MODELS[name][0], device, dtype)
+                    other, x = copy.deepcopy(model), self.x(2, device, dtype)
+                    torch.compile(model, backend="fusekit")(x).float().square().mean().backward()
+                    other(x).float().square().mean().backward()
+                    for one, two in zip(model.parameters(), other.parameters()):
+                        if two.grad is not None:
+                            self.agree(one.grad, two.grad, half)
+
+    def test_frozen(self):
+        """Parameters that Inductor makes constants."""
+        for device, dtype, half in self.each():
+            for name in ("block", "norm first"):
+                with self.subTest(name, device=device), torch.no_grad():
+                    model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
+                    self.agree(torch.compile(model, backend="fusekit", options={"freezing": True})(x), model(x), half)
+
+    def test_hooks(self):
+        for device, dtype, half in self.each():
+            with self.subTest(device=device), torch.no_grad():
+                model = self.model(MODELS["block"][0], device, dtype)
+                model.norm.register_forward_hook(lambda module, inputs, y: y * 0.5)
+                x = self.x(2, device, dtype)
+                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+
+    def test_after_inductor(self):
+        """A graph that Inductor alone has compiled before, and its caches."""
+        for device, dtype, half in self.each():
+            with self.subTest(device=device), torch.no_grad():
+                model, x = self.model(MODELS["block"][0], device, dtype), self.x(2, device, dtype)
+                torch.compile(model)(x)
+                before = library.library_of(device) and fusekit_torch.run.calls
+                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+                if library.library_of(device) is not None:
+                    self.assertGreater(fusekit_torch.run.calls, before)
+
+    @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
+    def test_cuda_graphs(self):
+        with torch.no_grad():
+            model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
+            function = torch.compile(model, backend="fusekit", options={"triton.cudagraphs": True})
+            for _ in range(4):
+                self.agree(function(x), model(x), True)
+            plain, stream, graph = torch.compile(model, backend="fusekit"), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+            with torch.cuda.stream(stream):
+                for _ in range(2):
+                    plain(x)
+            torch.cuda.synchronize()
+            with torch.cuda.graph(graph):
+                y = plain(x)
+            x.copy_(self.x(2, "cuda", torch.half))
+            graph.replay()
+            self.agree(y, model(x), True)
+
+
+if __name__ == "__main__":
+    unittest.main()
