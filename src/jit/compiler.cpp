@@ -3,11 +3,13 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "cubin.hpp"
 #include "embedded.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 #include "loaded_library.hpp"
+#include "precompiled.hpp"
 
 namespace fusekit::jit {
 
@@ -60,8 +62,32 @@ std::string version_text(int version) { return std::to_string(version / 100) + "
 
 struct OwnedProgram {
     Nvrtc::Program program = nullptr;
-    ~OwnedProgram() {
+    ~OwnedProgram() { destroy(); }
+
+    /// Compiles a unit, with one more option unless it is null. Returns libnvrtc's status.
+    int compile(std::string const& unit, char const* option) {
+        destroy();
+        Embedded const& headers = Embedded::all();
+        int const status = nvrtc().create(&program, unit.c_str(), "a plan", static_cast<int>(headers.names.size()),
+                                          headers.contents.data(), headers.names.data());
+        if (status != 0) return status;
+        std::vector<char const*> all(options, options + option_count);
+        if (option) all.push_back(option);
+        return nvrtc().compile(program, static_cast<int>(all.size()), all.data());
+    }
+    std::string log() const {
+        std::string text;
+        std::size_t size = 0;
+        if (program && nvrtc().log_size(program, &size) == 0 && size > 1) {
+            text.resize(size);
+            nvrtc().log(program, text.data());
+            text.resize(std::strlen(text.c_str()));
+        }
+        return text;
+    }
+    void destroy() {
         if (program) nvrtc().destroy(&program);
+        program = nullptr;
     }
 };
 
@@ -99,23 +125,23 @@ std::string Compiler::identity() const {
     return text + "\n";
 }
 
-bool Compiler::compile(std::string const& unit, Code& code, Failure& failure) const {
-    Embedded const& headers = Embedded::all();
+bool Compiler::compile(std::string const& unit, DiskCache const& disk, Code& code, Failure& failure) const {
     OwnedProgram own;
-    int status = nvrtc().create(&own.program, unit.c_str(), "a plan", static_cast<int>(headers.names.size()),
-                                headers.contents.data(), headers.names.data());
-    if (status == 0) status = nvrtc().compile(own.program, option_count, options);
-    std::size_t size = 0;
+    int status = -1;
+    if (Precompiled header(unit, disk); header) {
+        status = own.compile(Precompiled::prefix + unit, header.option.c_str());
+        bool const fails = status != 0, is_used = own.log().find(header.message) != std::string::npos;
+        if (fails) status = own.compile(unit, nullptr);
+        if (!is_used || (fails && status == 0)) header.give_up();
+    } else {
+        status = own.compile(unit, nullptr);
+    }
     if (status != 0) {
-        std::string log;
-        if (own.program && nvrtc().log_size(own.program, &size) == 0 && size > 1) {
-            log.resize(size);
-            nvrtc().log(own.program, log.data());
-            log.resize(std::strlen(log.c_str()));
-        }
+        std::string const log = own.log();
         failure = {"a unit that compiles", log.empty() ? nvrtc().words(status) : first_error(log)};
         return false;
     }
+    std::size_t size = 0;
     if (nvrtc().cubin_size(own.program, &size) == 0 && size > 0) {
         code.cubin.resize(size);
         if (nvrtc().cubin(own.program, code.cubin.data()) == 0) code.name = kernel_name(code.cubin);

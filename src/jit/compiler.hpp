@@ -5,6 +5,8 @@
 
 namespace fusekit::jit {
 
+class DiskCache;
+
 /// Machine code of one kernel: a cubin, and the kernel's name in it.
 struct Code {
     std::string name, cubin;
@@ -27,7 +29,8 @@ public:
     std::string identity() const;
 
     /// Compiles a unit for sm_90a. Returns false, with the compiler's first error in `failure`, if it does not compile.
-    bool compile(std::string const& unit, Code& code, Failure& failure) const;
+    /// The folder of `disk` contains a precompiled header while it is written (precompiled.hpp).
+    bool compile(std::string const& unit, DiskCache const& disk, Code& code, Failure& failure) const;
 
 private:
     int version = 0;  ///< 100 major + minor
