@@ -11,7 +11,6 @@
 #include "embedded.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 #include "loaded_library.hpp"
-#include "precompiled.hpp"
 
 namespace fusekit::jit {
 
@@ -88,18 +87,18 @@ struct OwnedProgram {
     explicit OwnedProgram(CompilerFunctions const& functions) : of(functions) {}
     OwnedProgram(OwnedProgram const&) = delete;
     OwnedProgram& operator=(OwnedProgram const&) = delete;
-    ~OwnedProgram() { destroy(); }
+    ~OwnedProgram() {
+        if (program) of.destroy(&program);
+    }
 
     /// Compiles a unit. Returns the compiler's status.
-    int compile(std::string const& unit, std::vector<std::string> const& options, std::string const& last_option) {
-        destroy();
+    int compile(std::string const& unit, std::vector<std::string> const& options) {
         Embedded const& headers = Embedded::all();
         int const status = of.create(&program, unit.c_str(), "a plan", static_cast<int>(headers.names.size()),
                                      headers.contents.data(), headers.names.data());
         if (status != 0) return status;
         std::vector<char const*> all;
         for (std::string const& option : options) all.push_back(option.c_str());
-        if (!last_option.empty()) all.push_back(last_option.c_str());
         return of.compile(program, static_cast<int>(all.size()), all.data());
     }
     std::string log() const {
@@ -111,10 +110,6 @@ struct OwnedProgram {
             text.resize(std::strlen(text.c_str()));
         }
         return text;
-    }
-    void destroy() {
-        if (program) of.destroy(&program);
-        program = nullptr;
     }
 };
 
@@ -171,20 +166,9 @@ std::string Compiler::identity() const {
     return text + "\n";
 }
 
-bool Compiler::compile(std::string const& unit, DiskCache const& disk, Code& code, Failure& failure) const {
+bool Compiler::compile(std::string const& unit, Code& code, Failure& failure) const {
     OwnedProgram own(*functions);
-    int status = -1;
-    auto const compile_plain = [&] { status = own.compile(unit, options, ""); };
-    if (functions != &nvrtc()) {
-        compile_plain();
-    } else if (Precompiled header(unit, disk); header) {
-        status = own.compile(Precompiled::prefix + unit, options, header.option);
-        bool const fails = status != 0, is_used = own.log().find(header.message) != std::string::npos;
-        if (fails) compile_plain();
-        if (!is_used || (fails && status == 0)) header.give_up();
-    } else {
-        compile_plain();
-    }
+    int const status = own.compile(unit, options);
     if (status != 0) {
         std::string const log = own.log();
         failure = {"a unit that compiles", log.empty() ? functions->words(status) : first_error(log)};

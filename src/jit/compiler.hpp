@@ -6,8 +6,6 @@
 
 namespace fusekit::jit {
 
-class DiskCache;
-
 /// Machine code of one kernel: a cubin, or a code object of AMD, and the kernel's name in it.
 struct Code {
     std::string name, cubin;
@@ -36,8 +34,7 @@ public:
     std::string identity() const;
 
     /// Compiles a unit. Returns false, with the compiler's first error in `failure`, if it does not compile.
-    /// The folder of `disk` contains a precompiled header while it is written (precompiled.hpp).
-    bool compile(std::string const& unit, DiskCache const& disk, Code& code, Failure& failure) const;
+    bool compile(std::string const& unit, Code& code, Failure& failure) const;
 
 private:
     CompilerFunctions const* functions;

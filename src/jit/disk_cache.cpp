@@ -97,12 +97,6 @@ DiskCache::DiskCache(std::string the_folder, std::uint64_t the_bytes)
     if (folder.empty()) folder = user_folder();
 }
 
-std::string DiskCache::temporary_name() {
-    static std::atomic<unsigned> number = 0;
-    return temporary + std::to_string(getpid()) + "-" + std::to_string(number++) + "-" +
-           std::to_string(std::time(nullptr));
-}
-
 int DiskCache::open_folder(bool create) const {
     if (bytes == 0 || folder.empty()) return -1;
     if (create)
@@ -110,7 +104,7 @@ int DiskCache::open_folder(bool create) const {
             at = std::min(folder.find('/', at + 1), folder.size());
             mkdir(folder.substr(0, at).c_str(), 0700);  // fails if it exists
         }
-    int const directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int const directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
     if (directory >= 0 && fstat(directory, &status) == 0 && status.st_uid == geteuid() &&
         (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
@@ -148,7 +142,9 @@ bool DiskCache::find(std::string const& key, Code& code) const {
 void DiskCache::store(std::string const& key, Code const& code) const {
     File const directory(open_folder(true));
     if (!directory) return;
-    std::string const name = temporary_name();
+    static std::atomic<unsigned> number = 0;
+    std::string const name = temporary + std::to_string(getpid()) + "-" + std::to_string(number++) + "-" +
+                             std::to_string(std::time(nullptr));
     std::string const body = key + code.name + code.cubin;
     Head head{};
     std::memcpy(head.magic, Head::own_magic, sizeof head.magic);

@@ -24,11 +24,6 @@ public:
     /// Stores code; removes the files that were used least recently if all have more than `bytes` bytes.
     void store(std::string const& key, Code const& code) const;
 
-    /// Descriptor of the folder, created if it does not exist; -1 if there is no cache. The caller closes it.
-    int open() const { return open_folder(true); }
-    /// Name of a file that is being written, another at each call; store() removes such files when they are old.
-    static std::string temporary_name();
-
     static constexpr std::uint64_t default_bytes = std::uint64_t{256} << 20;
 
 private:

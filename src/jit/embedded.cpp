@@ -2,7 +2,6 @@
 #include "embedded.hpp"
 
 #include <cstring>
-#include <set>
 
 #include "pack/lz.hpp"
 
@@ -38,27 +37,6 @@ std::string Embedded::defining(std::string const& name) const {
         }
     }
     return "";
-}
-
-bool Embedded::reaches(std::string const& of, std::string const& header) const {
-    std::set<std::string> seen;
-    std::vector<char const*> left = {of.c_str()};
-    while (!left.empty()) {
-        constexpr char include[] = "#include \"";
-        char const* at = left.back();
-        left.pop_back();
-        while ((at = std::strstr(at, include))) {
-            at += sizeof include - 1;
-            std::string name(at, std::strcspn(at, "\""));
-            if (name == header) return true;
-            for (std::size_t i = 0; i < names.size(); ++i)
-                if (name == names[i]) {
-                    if (seen.insert(std::move(name)).second) left.push_back(contents[i]);
-                    break;
-                }
-        }
-    }
-    return false;
 }
 
 }  // namespace fusekit::jit

@@ -22,8 +22,6 @@ struct Embedded {
     /// Name of the header of backend/hip/ that defines a class template, such as "WarpSpecializedGemm"; "" if none
     /// does.
     std::string defining(std::string const& name) const;
-    /// True if a text includes the header, or a header that includes it.
-    bool reaches(std::string const& text, std::string const& header) const;
 };
 
 }  // namespace fusekit::jit

@@ -76,7 +76,7 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure) {
     if (disk->find(key, *code)) {
         ++from_disk;
     } else {
-        if (!compiler->compile(unit, *disk, *code, failure)) return nullptr;
+        if (!compiler->compile(unit, *code, failure)) return nullptr;
         ++compiled;
         disk->store(key, *code);
     }

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "compiler.hpp"
-#include "disk_cache.hpp"
 
 namespace jit = fusekit::jit;
 using Catch::Matchers::ContainsSubstring;
@@ -42,10 +41,9 @@ jit::Compiler const& compiler(char const* architecture) {
 
 TEST_CASE("hipRTC: the embedded headers give a code object with the kernel") {
     jit::Compiler const& own = compiler("gfx90a");
-    jit::DiskCache const none("", 0);
     jit::Code code;
     jit::Failure failure;
-    bool const compiles = own.compile(unit(", Bias, Activation<Relu>"), none, code, failure);
+    bool const compiles = own.compile(unit(", Bias, Activation<Relu>"), code, failure);
     INFO(failure.given);
     REQUIRE(compiles);
     REQUIRE(code.name.compare(0, 19, "_ZN7fusekit3hip5fus") == 0);
@@ -54,7 +52,7 @@ TEST_CASE("hipRTC: the embedded headers give a code object with the kernel") {
     REQUIRE(static_cast<unsigned char>(code.cubin[18]) == amd_gpu);
     REQUIRE(code.cubin.find("amdhsa.kernels") != std::string::npos);
 
-    REQUIRE_FALSE(own.compile(unit(", Missing"), none, code, failure));
+    REQUIRE_FALSE(own.compile(unit(", Missing"), code, failure));
     REQUIRE_THAT(failure.given, ContainsSubstring("error:") && ContainsSubstring("'Missing'"));
 }
 
