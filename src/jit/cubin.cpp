@@ -52,13 +52,28 @@ private:
 }  // namespace
 
 std::string kernel_name(std::string const& cubin) {
+    constexpr std::uint64_t dynamic_symbols = 11, symbol_bytes = 24;  // SHT_DYNSYM, Elf64_Sym
     Elf const elf(cubin);
     std::string found;
+    auto const add = [&](std::string const& name) {
+        bool const is_only = found.empty();
+        found = name;
+        return is_only;
+    };
     for (std::uint64_t i = 0; i < elf.section_count(); ++i) {
-        std::string const name = elf.name_of(elf.section(i));
-        if (name.compare(0, 6, ".text.") != 0) continue;
-        if (!found.empty()) return "";
-        found = name.substr(6);
+        Section const section = elf.section(i);
+        std::string const name = elf.name_of(section);
+        if (name.compare(0, 6, ".text.") == 0 && !add(name.substr(6))) return "";
+        if (section.type != dynamic_symbols || section.offset > cubin.size() ||
+            section.size > cubin.size() - section.offset)
+            continue;
+        std::uint64_t const strings = elf.section(section.link).offset, end = section.offset + section.size;
+        for (std::uint64_t at = section.offset; at + symbol_bytes <= end; at += symbol_bytes) {
+            std::string const symbol = elf.text(strings, elf.word(at, 4));  // st_name
+            std::size_t const length = symbol.size();
+            if (length > 3 && symbol.compare(length - 3, 3, ".kd") == 0 && !add(symbol.substr(0, length - 3)))
+                return "";
+        }
     }
     return found;
 }

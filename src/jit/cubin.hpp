@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <string>
 
-/// Contents of a cubin, machine code in the format ELF-64 of the System V ABI. Any bytes may be passed: nothing out of
+/// Contents of machine code in the format ELF-64 of the System V ABI: a cubin, or a code object of AMD, in which a
+/// kernel has a descriptor NAME.kd (LLVM, "User Guide for AMDGPU Backend"). Any bytes may be passed: nothing out of
 /// bounds is read.
 namespace fusekit::jit {
 
-/// Name of the only kernel of a cubin; "" if it has none, several, or is no ELF file.
+/// Name of the only kernel; "" if it has none, several, or is no ELF file.
 std::string kernel_name(std::string const& cubin);
 
 /// Stores the initial value of the 32-bit variable `name` in `value`; returns false if there is no such variable.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The part of CUDA's runtime API that the HIP backend uses, declared without a toolkit, for two compilers: the host's
-/// C++ compiler, for which driver.cpp implements it with the driver (libcuda, loaded at run time), and NVRTC, which has
-/// the types and qualifiers, and calls no function. Names, numbers and layouts are CUDA's: CUDA Runtime API and CUDA
-/// Driver API reference manuals. The functions are in a namespace, so that a program may also link CUDA's runtime.
+/// The part of CUDA's runtime API that the HIP backend uses, declared without a toolkit, for three compilers: the
+/// host's C++ compiler, for which driver.cpp implements it with the driver (libcuda, loaded at run time), NVRTC, which
+/// has the types and qualifiers, and hipRTC, which has the qualifiers (device/hip/). The latter call no function.
+/// Names, numbers and layouts are CUDA's: CUDA Runtime API and CUDA Driver API reference manuals. The functions are in
+/// a namespace, so that a program may also link CUDA's runtime.
 
 #include <cstddef>
 #include <cstdint>
 
-#if !defined(__CUDACC_RTC__)
+#if !defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
 
 #define CUDART_VERSION 12050
 
@@ -69,6 +70,9 @@ template <class T>
 T atomicAdd(T*, T);
 template <class T>
 T atomicMax(T*, T);
+
+#endif
+#if !defined(__CUDACC_RTC__)
 
 namespace fusekit::jit::driver {
 

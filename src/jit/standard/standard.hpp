@@ -1,25 +1,43 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The part of the C++ library that the device headers use, for NVRTC, which has none: every name is as in the C++
-/// standard. Functions are constexpr, or only declared for host code, which NVRTC parses and does not compile. The
-/// headers <cstdint>, <type_traits> ... of the embedded source include this file.
-
-using int8_t = signed char;
-using int16_t = short;
-using int32_t = int;
-using int64_t = long;
-using uint8_t = unsigned char;
-using uint16_t = unsigned short;
-using uint32_t = unsigned;
-using uint64_t = unsigned long;
-using uintptr_t = unsigned long;
-static_assert(sizeof(int64_t) == 8 && sizeof(uintptr_t) == sizeof(void*));
+/// The part of the C++ library that the device headers use, for NVRTC and hipRTC, which have none: every name is as in
+/// the C++ standard. Functions are constexpr, or only declared for host code, which NVRTC parses and does not compile.
+/// The headers <cstdint>, <type_traits> ... of the embedded source include this file.
 
 #define INT_MAX 0x7fffffff
 #define INT64_MIN (-0x7fffffffffffffff - 1)
 #define INT64_MAX 0x7fffffffffffffff
 #define stderr (static_cast<std::FILE*>(nullptr))
+
+#if defined(__HIPCC_RTC__)
+/// hipRTC has some names of namespace std, so that this library has another; the compiler needs one of its names in
+/// std.
+namespace std {
+
+template <class T>
+class initializer_list {
+    T const* first = nullptr;
+    __SIZE_TYPE__ count = 0;
+
+public:
+    constexpr initializer_list() noexcept = default;
+    constexpr __SIZE_TYPE__ size() const noexcept { return count; }
+    constexpr T const* begin() const noexcept { return first; }
+    constexpr T const* end() const noexcept { return first + count; }
+};
+
+}  // namespace std
+
+namespace fusekit_standard {
+
+using ::std::initializer_list;
+
+}  // namespace fusekit_standard
+
+#define std fusekit_standard
+
+#else
 
 #define __builtin_memcpy(...) ::memcpy(__VA_ARGS__)
 
@@ -55,17 +73,20 @@ T __atomic_fetch_or(T*, U, int);
 template <class T, class U>
 bool __atomic_compare_exchange_n(T*, T*, U, bool, int, int);
 
+#endif
+
 namespace std {
 
-using ::int16_t;
-using ::int32_t;
-using ::int64_t;
-using ::int8_t;
-using ::uint16_t;
-using ::uint32_t;
-using ::uint64_t;
-using ::uint8_t;
-using ::uintptr_t;
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned;
+using uint64_t = unsigned long;
+using uintptr_t = unsigned long;
+static_assert(sizeof(int64_t) == 8 && sizeof(uintptr_t) == sizeof(void*));
 using size_t = decltype(sizeof(0));
 using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
 using nullptr_t = decltype(nullptr);

@@ -80,13 +80,17 @@ __device__ void sync_shared_memory() {
 }
 template <int threads>
 __device__ void sync_before_stores() {
-    if constexpr (threads <= arch::Target::processor.wave || __clang_major__ < 19) {
-        sync_shared_memory<threads>();
-    } else {
+#if __clang_major__ >= 19
+    if constexpr (threads > arch::Target::processor.wave) {
         __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
         __builtin_amdgcn_s_barrier();
         asm volatile("" ::: "memory");  // compiler barrier: an acquire fence would wait
+    } else {
+        sync_shared_memory<threads>();
     }
+#else
+    sync_shared_memory<threads>();
+#endif
 }
 #elif defined(HIP_ON_CPU)
 template <int threads>

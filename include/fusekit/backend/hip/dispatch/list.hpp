@@ -157,7 +157,6 @@ FUSEKIT_H consteval ScheduleFacts facts_of() {
 struct EntryFacts {
     char const* name;
     bool on_matrix_units, by_tma;
-    Text (*written)(ScheduleFacts const&);
     Estimate (*cost)(ScheduleFacts const&, ConvCase const&, CostTable const&, GpuRates const&);
 };
 
@@ -165,7 +164,11 @@ namespace detail {
 
 template <class... Entries>
 inline constexpr EntryFacts facts_of_entries[sizeof...(Entries)] = {
-    {Entries::name, Entries::on_matrix_units, Entries::by_tma, Entries::written, Entries::cost}...};
+    {Entries::name, Entries::on_matrix_units, Entries::by_tma, Entries::cost}...};
+
+/// A table of its own: code that names a schedule and estimates none has no code of `cost`.
+template <class... Entries>
+inline constexpr Text (*written_of_entries[sizeof...(Entries)])(ScheduleFacts const&) = {Entries::written...};
 
 template <class... Entries>
 FUSEKIT_H constexpr EntryFacts const& entry_of(ScheduleKind kind, List<Entries...>) {
@@ -176,8 +179,17 @@ FUSEKIT_H constexpr EntryFacts const& entry_of(ScheduleKind kind, List<Entries..
 
 FUSEKIT_H constexpr EntryFacts const& entry_of(ScheduleKind kind) { return detail::entry_of(kind, ConvSchedules{}); }
 
+namespace detail {
+
+template <class... Entries>
+FUSEKIT_H Text written_by(ScheduleFacts const& facts, List<Entries...>) {
+    return written_of_entries<Entries...>[static_cast<int>(facts.kind)](facts);
+}
+
+}  // namespace detail
+
 FUSEKIT_H inline Text ScheduleFacts::name(int split_k) const {
-    Text const whole = entry_of(kind).written(*this);
+    Text const whole = detail::written_by(*this, ConvSchedules{});
     if (splits) return "Split<" + whole + ", " + Text::number(split_k) + ">";
     return split_k > 1 ? whole + " with a stream-K tail of " + Text::number(split_k) : whole;
 }
