@@ -23,7 +23,7 @@ void check_group_norm(fk::hip::Device& device, Stream&& stream, std::string cons
     Placed<fk::hip::Device, 4> y(device, fk::data_type<T>, layout_of<4>("nhwc", shape), 64);
     fk::Plan<fk::GroupNorm, fk::Activation<fk::Abs>>::bind(
         {groups, given_scale.template view<float const>(), given_shift.template view<float const>(), 0.5f}, {})(
-        device, x.view(), y.template view<T>());
+        stream, x.view(), y.template view<T>());
     oracle::Tensor const expected =
         expected_rows({RowKind::layer, groups}, oracle::Tensor(shape, x.values), scale, shift, 0.5)
             .each([](Bounded v, std::size_t) { return Bounded{std::fabs(v.value), v.error}; });

@@ -164,8 +164,11 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
             if constexpr (!Steps::has_totals) {
                 if (auto launch = in_registers(std::integral_constant<int, 4>{})) return *std::move(launch);
             } else {
-                if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
-                if constexpr (!arch::is_targeted<arch::Amd>)
+                // with totals two packets a thread take 0.7 to 0.9 of one packet's time (bench/results/h200/row_gradients.txt)
+                constexpr bool can_hold_two = !arch::is_targeted<arch::Amd>;
+                if (!can_hold_two || !params.saves_totals || params.channels < 32u * vector)
+                    if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
+                if constexpr (can_hold_two)
                     if (auto launch = in_registers(std::integral_constant<int, 2>{})) return *std::move(launch);
             }
         }
