@@ -7,6 +7,7 @@
 #include "fusekit/backend/host/pixel_rows.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
+#include "fusekit/ops/pool/reduce.hpp"
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
@@ -246,9 +247,9 @@ private:
         Panel const& own = states[work.group * panels + panel];
         Pixel const& at = work.rows[row].at;
         for (int lane = 0; lane < own.used[j]; ++lane) {
-            detail::TappedMaximum<float> maximum;
+            fusekit::detail::TappedMaximum<float> maximum;
             for (int i = 0; i < 4; ++i) maximum.add(result_of(work, row + i, panel)[j * lanes + lane], i);
-            Pool::store_tap(detail::get<Epilogue::size - 1>(args),
+            Pool::store_tap(fusekit::detail::get<Epilogue::size - 1>(args),
                             {{at.n, own.k0 + j * lanes + lane, at.p / 2, at.q / 2}}, maximum.tap);
         }
     }
