@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/copy/strip_prologue.hpp"
 
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 #include <limits>
@@ -256,4 +257,44 @@ TEST_CASE("HIP: a group norm from statistics and SiLU are a convolution's prolog
     fk::hip::Device device = sm90a_device();
     check_group_norm(device.with<StripHalo<>>(), device, {1, 72, 11, 13, 128});
     check_group_norm(device.with<fk::hip::MatrixGemm<128, 128>>(), device, {1, 72, 11, 13, 40});
+}
+
+// Kernels overlap on sm_90, and those with statistics share a workspace: each reads what the one before wrote last.
+TEST_CASE("HIP: layers with statistics give the same bits enqueued at once as one after the other") {
+    fk::hip::Device device = sm90a_device();
+    auto strips = device.with<StripHalo<>>();
+    using Layer = fk::Plan<fk::GroupNormFromStatistics, Silu, Three, fk::Bias, fk::Residual, fk::ChannelStatistics>;
+    using Doubling = fk::Plan<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::Bias, fk::ChannelStatistics>;
+    constexpr int channels = 64, groups = 4;
+    Sizes const small{1, channels, 9, 11, channels}, large{1, channels, 18, 22, channels};
+    Block<fk::half> first(device, small), second(device, small), doubled(device, large), last(device, large);
+    fk::Tensor<float, fk::hip::Device, 1> mean(device, fk::channels(channels)), variance(device, mean.layout());
+    first.fill(mean, integers(channels, -2, 2, 11)), first.fill(variance, integers(channels, 1, 4, 12));
+    fk::Tensor<fk::half, fk::hip::Device> taps(device, fk::krsc(channels, 4, 4, channels));
+    first.fill(taps, integers(channels * channels * 16, -1, 1, 7));
+    auto const poison = [](Block<fk::half>& block) {
+        double const nan = std::numeric_limits<double>::quiet_NaN();
+        std::vector<double> const of_y(block.z.size(), nan), of_channels(block.bias.size(), nan);
+        block.fill(block.y, of_y), block.fill(block.mean, of_channels), block.fill(block.variance, of_channels);
+    };
+    auto const run = [&](bool synchronized) {
+        for (auto* block : {&first, &second, &doubled, &last}) poison(*block);
+        auto const layer = [&](auto& x, auto& m, auto& v, auto& z, Block<fk::half>& to) {
+            Layer::bind({m, v, to.on_scale, to.on_scale, groups}, {}, {.weights = to.on_weights}, {.bias = to.on_bias},
+                        {.z = z}, {.mean = to.mean, .variance = to.variance, .scratch = to.scratch})(strips, x, to.y);
+            if (synchronized) device.synchronize();
+        };
+        layer(first.on_x, mean, variance, first.on_z, first);
+        layer(first.y, first.mean, first.variance, first.on_x, second);
+        Doubling::bind({.weights = taps}, {.bias = doubled.on_bias},
+                       {.mean = doubled.mean, .variance = doubled.variance, .scratch = doubled.scratch})(
+            strips, second.y, doubled.y);
+        if (synchronized) device.synchronize();
+        layer(doubled.y, doubled.mean, doubled.variance, last.on_z, last);
+        return std::vector{last.values(last.y), last.values(last.mean), last.values(last.variance)};
+    };
+    auto const expected = run(true);
+    for (auto const& values : expected)
+        CHECK(std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }));
+    for (int repeat = 0; repeat < 3; ++repeat) CHECK(run(false) == expected);
 }
