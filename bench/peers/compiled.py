@@ -3,13 +3,13 @@
 """Times networks with torch.compile(backend="fusekit") against PyTorch: eager, torch.compile, and torch.compile with
 Inductor's freezing, which folds batch norm.
 
-    compiled.py [--networks resnet50 ...] [--batches 1 64] [--measure] [--after FILE]
+    compiled.py [--networks resnet50 ...] [--batches 1 64] [--ways compile frozen] [--measure] [--after FILE]
 
 Half, channels_last, inference, random weights. All run in CUDA graphs, in turn, in one process; the median of repeats,
 with cuDNN's benchmark mode on. Errors are the largest differences from the network in float; the exit status is 1 if
 the backend's exceeds four times eager's. FUSEKIT_JIT_LIBRARY names libfusekit_jit; networks are torchvision's. With
---after several processes compile at once: each writes FILE.NETWORK when its graphs are ready, waits for FILE, and is
-timed while it has a lock of FILE.
+--after several processes compile at once: each writes FILE.PID when its graphs are ready, waits for FILE, and is timed
+while it has a lock. It has the lock in eager's first run too, in which cuDNN times its algorithms.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import contextlib
 import copy
 import datetime
 import fcntl
+import itertools
 import os
 import pathlib
 import statistics
@@ -75,17 +76,26 @@ def microseconds(graph, calls):
     return first.elapsed_time(last) * 1000 / calls
 
 
-def capture_all(batch, kept, model, exact, ways):
-    """The graphs of a network by way, and their errors. `kept`: the models whose parameters the graphs read."""
+def capture_eager(batch, kept, model, exact):
+    """x, the result in float, and eager's graph and result. `kept`: the models whose parameters the graphs read."""
     x = torch.randn(batch, 3, 224, 224, device="cuda").half().contiguous(memory_format=torch.channels_last)
-    graphs, errors, expected = {}, [], exact(x.float())
+    kept.append(copy.deepcopy(model))
+    return x, exact(x.float()), captured(kept[-1], x)
+
+
+def capture_all(batch, kept, model, exact, ways, lock):
+    """The graphs of a network by way, and their errors."""
+    with lock():
+        x, expected, (graph, y) = capture_eager(batch, kept, model, exact)
+    graphs, results, calls = {"eager": graph}, [y], 0
     for way, named in ways.items():
         torch._dynamo.reset()
-        calls = fusekit_torch.run.calls
+        before = fusekit_torch.run.calls
         kept.append(copy.deepcopy(model))
-        graphs[way], y = captured(kept[-1] if named is None else torch.compile(kept[-1], **named), x)
-        errors.append((y - expected).abs().max().item() / expected.abs().max().item())
-    return graphs, errors, (fusekit_torch.run.calls - calls) // 4
+        graphs[way], y = captured(torch.compile(kept[-1], **named), x)
+        calls = (fusekit_torch.run.calls - before) // 4
+        results.append(y)
+    return graphs, [(y - expected).abs().max().item() / expected.abs().max().item() for y in results], calls
 
 
 def timed(name, batch, graphs, errors, calls):
@@ -94,49 +104,63 @@ def timed(name, batch, graphs, errors, calls):
         for way, graph in graphs.items():
             times[way].append(microseconds(graph, 4 if batch > 8 else 16))
     middle = {way: statistics.median(each) for way, each in times.items()}
-    best = min(middle["compile"], middle["frozen"])
+    best = min(middle[way] for way in middle if way not in ("eager", "fusekit"))
     print(f"{name:18}{batch:6}", *(f"{each:9.1f}" for each in middle.values()),
           f"  {best / middle['fusekit']:.2f}, {calls}, {' '.join(f'{each:.1e}' for each in errors)}", flush=True)
 
 
 @contextlib.contextmanager
-def alone(path, names):
-    """Waits for the file and locks it."""
+def locked(path):
+    """A lock among the processes that have the same FILE."""
     if path is None:
         yield
         return
-    for name in names:
-        pathlib.Path(f"{path}.{name}").touch()
-    while not os.path.exists(path):
-        time.sleep(0.05)
-    with open(path) as lock:
+    with open(f"{path}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+        torch.cuda.synchronize()
+
+
+def wait_for(path):
+    pathlib.Path(f"{path}.{os.getpid()}").touch()
+    while not os.path.exists(path):
+        time.sleep(0.05)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="*", default=NETWORKS)
     parser.add_argument("--batches", nargs="*", type=int, default=(1, 64))
+    parser.add_argument("--ways", nargs="+", default=("compile", "frozen"), help="Inductor's, beside eager and fusekit")
     parser.add_argument("--measure", action="store_true", help="the backend's option fusekit.measure")
     parser.add_argument("--after", metavar="FILE")
     given = parser.parse_args()
     torch.backends.cudnn.benchmark = True
-    ways = {"eager": None, "compile": {}, "frozen": {"options": {"freezing": True}},
+    ways = {"compile": {}, "frozen": {"options": {"freezing": True}}}
+    ways = {**{way: ways[way] for way in given.ways},
             "fusekit": {"backend": "fusekit", "options": {"fusekit.measure": given.measure}}}
-    rows, kept = [], []
-    with torch.no_grad():
-        for name in given.networks:
-            exact, model = network(name)
-            for batch in given.batches:
-                rows.append((name, batch, *capture_all(batch, kept, model, exact, ways)))
-    with alone(given.after, given.networks):
-        print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {datetime.date.today()}, us, half, "
-              f"channels_last, CUDA graphs, the median of {REPEATS}")
-        print(f"{'network':18}{'batch':>6}", *(f"{way:>9}" for way in ways),
-              "  best compile / fusekit, plans' calls, errors")
-        for row in rows:
-            timed(*row)
+    rows, kept, models = [], [], {}
+
+    def lock():
+        return locked(given.after)
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {datetime.date.today()}, us, half, "
+          f"channels_last, CUDA graphs, the median of {REPEATS}")
+    print(f"{'network':18}{'batch':>6}", *(f"{way:>9}" for way in ("eager", *ways)),
+          "  best compile / fusekit, plans' calls, errors", flush=True)
+    for batch, name in itertools.product(given.batches, given.networks):
+        with torch.no_grad():
+            if name not in models:
+                with lock():
+                    models[name] = network(name)
+            exact, model = models[name]
+            rows.append((name, batch, *capture_all(batch, kept, model, exact, ways, lock)))
+        if given.after is None:
+            timed(*rows[-1])
+    if given.after is not None:
+        wait_for(given.after)
+        with lock():
+            for row in rows:
+                timed(*row)
     sys.exit(any(not errors[-1] <= 4 * errors[0] for _, _, _, errors, _ in rows))
 
 

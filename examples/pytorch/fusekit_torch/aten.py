@@ -190,8 +190,8 @@ def view(node, value):
 
 VIEWS = ("view", "_unsafe_view", "reshape", "_reshape_alias")
 HEADS = {"convolution": convolution, "conv2d": convolution, "mm": matrix_product, "addmm": matrix_product,
-         "linear": matrix_product, "max_pool2d_with_indices": pool, "max_pool2d": pool, "avg_pool2d": pool,
-         "mean": pool, "_adaptive_avg_pool2d": pool, "adaptive_avg_pool2d": pool}
+         "linear": matrix_product}
+POOLS = {"max_pool2d_with_indices", "max_pool2d", "avg_pool2d", "mean", "_adaptive_avg_pool2d", "adaptive_avg_pool2d"}
 
 
 def activation(node):
@@ -260,7 +260,9 @@ def two_tensors(node, value, rows):
 
 def head(node):
     """The Part with which a plan begins at the node, or why none does."""
-    make = HEADS.get(name_of(node)) or (norm if name_of(node) in NORMS else None)
+    make = HEADS.get(name_of(node))
+    if name_of(node) in POOLS or name_of(node) in NORMS:
+        return "a plan begins at a convolution or a product with weights: Inductor fuses pools and norms itself"
     if make is None:
         return f"{node.target} is no operator of the library's"
     x = value_of(node.args[-2 if make is matrix_product else 0])
@@ -274,8 +276,10 @@ def following(node, value, rows=False):
     name = name_of(node)
     if name in VIEWS and rows:
         return view(node, value)
-    if name in HEADS or name in NORMS:
-        part = head(node)
+    if name in HEADS or name in NORMS or name in POOLS:
+        if rows and value_of(value).dim() != 2:
+            return f"{node.target} has its channels in another mode than a product of rows"
+        part = head(node) if name in HEADS else norm(node) if name in NORMS else pool(node)
         if not isinstance(part, str) and part.x is not value:
             return "its value is a parameter of the next operator"
         return part

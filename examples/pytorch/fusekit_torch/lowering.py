@@ -8,10 +8,10 @@ from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from .aten import HEADS, NORMS, OWN_UNARY, UNARY
+from .aten import HEADS, NORMS, OWN_UNARY, POOLS, UNARY
 
-READ = {*HEADS, *NORMS, *UNARY, *OWN_UNARY, "gelu", "leaky_relu", "elu", "softplus", "hardtanh", "clamp", "clamp_min",
-        "clamp_max", "rsub", "pow"}
+READ = {*HEADS, *POOLS, *NORMS, *UNARY, *OWN_UNARY, "gelu", "leaky_relu", "elu", "softplus", "hardtanh", "clamp",
+        "clamp_min", "clamp_max", "rsub", "pow"}
 
 
 def split_table(table):

@@ -4,6 +4,7 @@
 import torch
 import torch.nn.functional as functional
 
+from . import reference
 from .aten import value_of
 from .run import plan_of
 from .steps import Sequence
@@ -33,16 +34,15 @@ def microseconds(function):
 
 
 def alternative(sequence, x, tensors):
-    """ATen's convolution or product, and one elementwise kernel for what follows."""
-    conv, weight = sequence.steps[0], tensors[0].to(x.dtype)
-    z = next((own[0] for step, own in sequence.split(tensors) if step.kind in ("residual", "binary")), None)
-    if sequence.rows:
-        y, rest = functional.linear(x, weight, tensors[1] if len(sequence.steps) > 1 else None), sequence.steps[2:]
+    """ATen's convolution or product, and one kernel for the operators after it: a pool, a sum or relu."""
+    (conv, own), *rest = sequence.split(tensors)
+    if sequence.rows and rest and rest[0][0].kind == "bias":
+        y, rest = functional.linear(x, own[0].to(x.dtype), rest[0][1][0].to(x.dtype)), rest[1:]
     else:
-        _, stride, padding, dilation = conv.window
-        y, rest = functional.conv2d(x, weight, None, stride, padding, dilation, conv.groups), sequence.steps[1:]
-    if z is not None:
-        return torch.add(y, z)
+        y = reference.value_of(conv, own, x)
+    for step, given in reversed(rest):
+        if step.kind in ("residual", "binary", "pool"):
+            return reference.value_of(step, given, y)
     return torch.relu(y) if rest else y
 
 
@@ -60,7 +60,7 @@ def slow_plans(graph):
             continue
         values = [value_of(each) for each in (node.args[0], *node.args[1])]
         sequence = Sequence.of(node.args[2])
-        if not all(map(is_static, values)) or not values[0].is_cuda or sequence.steps[0].kind != "conv":
+        if not all(map(is_static, values)) or not values[0].is_cuda:
             continue
         key = (node.args[2], *((each.shape, each.stride(), each.dtype) for each in values))
         if key not in known:

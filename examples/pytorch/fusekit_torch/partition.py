@@ -14,6 +14,7 @@ from torch import fx
 from . import library
 from .aten import TYPES, VIEWS, following, head, name_of, value_of
 from .run import TYPES as NUMBERS
+from .run import output_shape
 from .steps import Sequence, folded
 
 
@@ -51,6 +52,15 @@ class Chain:
         except library.Refused as error:
             return str(error)
 
+    def shape_with(self, part):
+        """The shape that the graph has for the value after the part."""
+        if name_of(part.end) in VIEWS:
+            return value_of(part.end).shape
+        if self.shape is not None:
+            return value_of(self.value).shape
+        sequence = Sequence((*self.steps, *part.steps), False, self.rows)
+        return output_shape(sequence, value_of(self.x), list(map(value_of, self.tensors + part.tensors)))
+
     def add(self, part):
         """Appends the part, and returns True, if the library accepts it."""
         self.why = self.refusal([*self.steps, *part.steps]) if part.steps else None
@@ -58,6 +68,8 @@ class Chain:
             y = value_of(part.end)
             if y is None or y.dtype != value_of(self.x).dtype:
                 self.why = f"{part.end} has another type"
+            elif tuple(self.shape_with(part)) != tuple(y.shape):
+                self.why = f"{part.end} has another shape than the plan's y"
             elif self.shape is not None and any(value_of(z).dim() > 1 and value_of(z).shape != y.shape
                                                 for z in part.tensors):
                 self.why = "a second tensor of y's shape, or of one mode, is expected after a product of more modes"

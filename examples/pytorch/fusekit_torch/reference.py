@@ -35,11 +35,13 @@ def norm_parameters(step, tensors):
 def value_of(step, tensors, value):
     """The step applied to a value."""
     size, stride, padding, dilation = step.window or [None] * 4
+    if step.kind == "conv" and value.dim() == 2:
+        return functional.linear(value, tensors[0].to(value.dtype))
     if step.kind == "conv":
         weight = tensors[0].to(value.dtype).reshape(*tensors[0].shape[:2], *size)
         return functional.conv2d(value, weight, None, stride, padding, dilation, step.groups)
     if step.kind == "bias":
-        return value + tensors[0].to(value.dtype).view(-1, 1, 1)
+        return value + tensors[0].to(value.dtype).view(-1, *[1] * (value.dim() - 2))
     if step.kind == "norm":
         scale, shift, mean, variance = norm_parameters(step, tensors)
         return functional.batch_norm(value, mean, variance, scale, shift, eps=step.numbers[0])
@@ -62,14 +64,12 @@ def value_of(step, tensors, value):
 
 def evaluate(sequence, x, tensors):
     """y of the sequence, of any strides."""
-    y = x[:, :, None, None] if sequence.rows else x
+    y = x
     if x.device.type == "cpu":  # whose kernels do not have every type
         y, tensors = y.float().contiguous(), [each.float() for each in tensors]
     for step, own in sequence.split(tensors):
-        if step.kind in ("residual", "binary"):
-            own = [sequence.pixels(own[0])]
         y = value_of(step, own, y)
-    return (y[:, :, 0, 0] if sequence.rows else y).to(x.dtype)
+    return y.to(x.dtype)
 
 
 def run(sequence, x, tensors):
