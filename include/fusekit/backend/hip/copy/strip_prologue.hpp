@@ -76,33 +76,48 @@ private:
         unsigned const first_line = ptx::shared_address(tile) / line;
         constexpr int step = threads / packets;
         int pixel = static_cast<int>(thread / packets), row = pixel / strips.pitch, column = pixel % strips.pitch;
-        int const rows_of_step = step / strips.pitch, columns_of_step = step % strips.pitch;
-#pragma unroll 2
-        for (; pixel < pixels; pixel += step) {
-            StripRow const at(strips, of_y.row + static_cast<unsigned>(row));
-            bool const in_bounds =
-                at.image < conv.extent(of_x, 0) &&
-                static_cast<unsigned>(at.row - strips.top) < static_cast<unsigned>(conv.extent(of_x, 2)) &&
-                static_cast<unsigned>(left + column) < static_cast<unsigned>(conv.extent(of_x, 3));
-            // TMA's swizzle: bits 4 to 6 of an address are those of the 16-byte chunk XOR bits 7 to 9
-            unsigned const chunk = thread % packets ^ (first_line + static_cast<unsigned>(pixel)) % packets;
-            auto& memory = *reinterpret_cast<Pairs*>(tile + pixel * line + static_cast<int>(chunk * sizeof(Pairs)));
-            Pairs pairs = memory;
+        int const rows_of_step = step / strips.pitch, columns_of_step = step % strips.pitch, first = pixel;
+        // both packets are loaded before the arithmetic: one at a time takes 1.1 to 1.2 of the time, four as long as
+        // two
+        constexpr int at_once = 2;
+#pragma unroll 1
+        while (pixel < pixels) {
+            Pairs pairs[at_once];
+            Pairs* memory[at_once];
+            bool in_bounds[at_once];
 #pragma unroll
-            for (int i = 0; i < words; ++i) {
-                float values[2];
-                unpack<T>(pairs.values[i], values);
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    int const e = 2 * i + j;
-                    values[j] =
-                        FastPrologue<Prologue>::apply(values[j], e < 4 ? low[e] : high[e - 4], params.bound.prologue);
-                }
-                pairs.values[i] = packed<T>(values[0], values[1]);
+            for (int u = 0; u < at_once; ++u) {
+                StripRow const at(strips, of_y.row + static_cast<unsigned>(row));
+                in_bounds[u] =
+                    pixel < pixels && at.image < conv.extent(of_x, 0) &&
+                    static_cast<unsigned>(at.row - strips.top) < static_cast<unsigned>(conv.extent(of_x, 2)) &&
+                    static_cast<unsigned>(left + column) < static_cast<unsigned>(conv.extent(of_x, 3));
+                int const loaded = pixel < pixels ? pixel : first;
+                // TMA's swizzle: bits 4 to 6 of an address are those of the 16-byte chunk XOR bits 7 to 9
+                unsigned const chunk = thread % packets ^ (first_line + static_cast<unsigned>(loaded)) % packets;
+                memory[u] = reinterpret_cast<Pairs*>(tile + loaded * line + static_cast<int>(chunk * sizeof(Pairs)));
+                pairs[u] = *memory[u];
+                pixel += step;
+                row += rows_of_step, column += columns_of_step;
+                if (column >= strips.pitch) column -= strips.pitch, ++row;
             }
-            if (in_bounds) memory = pairs;
-            row += rows_of_step, column += columns_of_step;
-            if (column >= strips.pitch) column -= strips.pitch, ++row;
+#pragma unroll
+            for (int i = 0; i < words; ++i)
+#pragma unroll
+                for (auto& packet : pairs) {
+                    float values[2];
+                    unpack<T>(packet.values[i], values);
+#pragma unroll
+                    for (int j = 0; j < 2; ++j) {
+                        int const e = 2 * i + j;
+                        values[j] = FastPrologue<Prologue>::apply(values[j], e < 4 ? low[e] : high[e - 4],
+                                                                  params.bound.prologue);
+                    }
+                    packet.values[i] = packed<T>(values[0], values[1]);
+                }
+#pragma unroll
+            for (int u = 0; u < at_once; ++u)
+                if (in_bounds[u]) *memory[u] = pairs[u];
         }
     }
 };
