@@ -61,3 +61,9 @@ TEST_CASE("ResidentRowGradient: rows of four packets a thread, without totals") 
         device, {RowKind::softmax}, "nhwc", "nhwc", {19, 2088, 1, 1}, [](auto, auto) { return fk::Softmax::Args{}; },
         [](auto, auto) { return fk::detail::GradientsOf<fk::Softmax>::Type{}; });
 }
+
+TEST_CASE("ResidentRowGradient: parameter gradients over no images are 0") {
+    fk::hip::Device device = gpu();
+    check_empty_row_gradients<fk::LayerNorm, fk::half>(
+        device, "nhwc", 40, [](auto scale) { return fk::LayerNorm::Args{.scale = scale, .epsilon = 0.5f}; });
+}

@@ -149,6 +149,7 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     params.of_plane = FastDivmod(static_cast<unsigned>(plane));
     params.of_line = FastDivmod(static_cast<unsigned>(shape[3]));
     params.count = static_cast<float>(rows.values());
+    bool const is_empty = detail::has_no_elements(shape);  // RowGradient writes totals over no values, which are 0
     if constexpr (!Op::over_pixels && !Steps::States::pixelwise) {
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
         auto const in_registers = [&]<int resident>(std::integral_constant<int, resident>) {
@@ -157,8 +158,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
                        ? detail::prepare_resident_row_gradient<vector, resident>(gpu, params)
                        : std::nullopt;
         };
-        if (detail::rows_are_equidistant(params.x.layout) && detail::rows_are_equidistant(params.y.layout) &&
-            detail::rows_are_equidistant(params.forward_x.layout) &&
+        if (!is_empty && detail::rows_are_equidistant(params.x.layout) &&
+            detail::rows_are_equidistant(params.y.layout) && detail::rows_are_equidistant(params.forward_x.layout) &&
             detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, params.x, params.y,
                                                  params.forward_x)) {
             if constexpr (!Steps::has_totals) {
@@ -175,7 +176,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     }
     if constexpr (Op::over_pixels && !Steps::States::pixelwise && !arch::is_targeted<arch::Amd>) {  // AMD: scratch
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
-        if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
+        if (!is_empty &&
+            detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
             if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))
                 return *std::move(launch);
     }
