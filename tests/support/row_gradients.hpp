@@ -155,6 +155,25 @@ void check_row_gradients_case(Device& device, RowKind const& kind, std::string c
     if (shifts) CHECK(parameter_difference(expected.shift, dshift) == "");
 }
 
+/// Parameter gradients of Op, of `layout`, over no images: 0. make(scale): Op's Args.
+template <class Op, class T, class Device, class Make>
+void check_empty_row_gradients(Device& device, char const* layout, std::int64_t count, Make const& make) {
+    oracle::Shape const shape{0, count, 3, 5};
+    std::vector<double> const none;
+    Filled<T, Device, 4> x(device, layout, shape, none), dy(device, layout, shape, none);
+    auto const channels = fk::channels(count);
+    Placed<Device, 1> scale(device, fk::DataType::float32, channels, integers(count, -3, 3, 5)),
+        dscale(device, fk::DataType::float32, channels, 16), dshift(device, fk::DataType::float32, channels, 16);
+    Placed<Device, 4> dx(device, fk::data_type<T>, layout_of<4>(layout, shape), 64);
+    using Layer = fk::Plan<Op>;
+    fk::Backward<Layer>::bind(Layer::bind(make(scale.template view<float const>())), x.view(),
+                              {.scale = dscale.template view<float>(), .shift = dshift.template view<float>()})(
+        device, dy.view(), dx.template view<T>());
+    std::vector<Bounded> const zeros(static_cast<std::size_t>(count));
+    CHECK(parameter_difference(zeros, dscale) == "");
+    CHECK(parameter_difference(zeros, dshift) == "");
+}
+
 /// Gradients of operators of rows on odd shapes and mixed layouts; `all`: those too that differ in their arithmetic
 /// alone.
 template <class T, bool all, class Device>

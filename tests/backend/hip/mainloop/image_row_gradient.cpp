@@ -20,3 +20,9 @@ TEST_CASE("ImageRowGradient: groups that packets straddle, images of several CTA
     check(std::type_identity<fk::half>{}, {5, 72, 3, 5}, 1);
     check(std::type_identity<fk::half>{}, {2, 4096, 1, 29}, 64);
 }
+
+TEST_CASE("ImageRowGradient: parameter gradients over no images are 0") {
+    fk::hip::Device device = gpu();
+    check_empty_row_gradients<fk::GroupNorm, fk::half>(
+        device, "nhwc", 40, [](auto scale) { return fk::GroupNorm::Args{4, scale, {}, 0.5f}; });
+}

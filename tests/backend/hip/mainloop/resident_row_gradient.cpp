@@ -12,11 +12,11 @@ namespace {
 
 /// Gradients of LayerNorm of a matrix, twice, against the definition; the runs are bitwise identical.
 template <class T>
-void check_matrix(fk::hip::Device& device, std::int64_t rows, std::int64_t columns) {
+void check_matrix(fk::hip::Device& device, std::int64_t rows, std::int64_t columns, char const* layout = "nhwc") {
     INFO(rows << " x " << columns << ' ' << fk::name(fk::data_type<T>));
     oracle::Shape const shape{rows, columns, 1, 1, 1};
-    Filled<T, fk::hip::Device, 4> x(device, "nhwc", shape, row_values(shape.size(), 8, 3)),
-        dy(device, "nhwc", shape, integers(shape.size(), -3, 3, 4));
+    Filled<T, fk::hip::Device, 4> x(device, layout, shape, row_values(shape.size(), 8, 3)),
+        dy(device, layout, shape, integers(shape.size(), -3, 3, 4));
     auto const scale = integers(columns, -3, 3, 5);
     auto const channels = fk::channels(columns);
     Placed<fk::hip::Device, 1> given(device, fk::DataType::float32, channels, scale);
@@ -27,7 +27,7 @@ void check_matrix(fk::hip::Device& device, std::int64_t rows, std::int64_t colum
     auto const layer = Layer::bind({.scale = given.template view<float const>(), .epsilon = 0.5f});
     std::vector<double> first;
     for (int run = 0; run < 2; ++run) {
-        Placed<fk::hip::Device, 4> dx(device, fk::data_type<T>, layout_of<4>("nhwc", shape), 64);
+        Placed<fk::hip::Device, 4> dx(device, fk::data_type<T>, layout_of<4>(layout, shape), 64);
         Placed<fk::hip::Device, 1> dscale(device, fk::DataType::float32, channels, 16),
             dshift(device, fk::DataType::float32, channels, 16);
         fk::Backward<Layer>::bind(layer, x.view(),
@@ -53,6 +53,7 @@ TEST_CASE("ResidentRowGradient: rows of one and of two packets a thread, with to
     check_matrix<fk::half>(device, 37, 264);
     check_matrix<float>(device, 19, 1032);
     check_matrix<float>(device, 9, 2056);
+    check_matrix<fk::half>(device, 5, 40, "nhwc+8");
 }
 
 TEST_CASE("ResidentRowGradient: rows of four packets a thread, without totals") {
@@ -60,4 +61,10 @@ TEST_CASE("ResidentRowGradient: rows of four packets a thread, without totals") 
     check_row_gradients_case<fk::Softmax, fk::half>(
         device, {RowKind::softmax}, "nhwc", "nhwc", {19, 2088, 1, 1}, [](auto, auto) { return fk::Softmax::Args{}; },
         [](auto, auto) { return fk::detail::GradientsOf<fk::Softmax>::Type{}; });
+}
+
+TEST_CASE("ResidentRowGradient: parameter gradients over no images are 0") {
+    fk::hip::Device device = gpu();
+    check_empty_row_gradients<fk::LayerNorm, fk::half>(
+        device, "nhwc", 40, [](auto scale) { return fk::LayerNorm::Args{.scale = scale, .epsilon = 0.5f}; });
 }

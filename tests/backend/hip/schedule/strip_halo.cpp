@@ -95,6 +95,8 @@ TEST_CASE(
     CHECK(unmet(of).empty());
     of.x[1] = 520;
     CHECK(unmet(of) == "C = 520 exceeds 512: use MatrixGemm");
+    of.x[1] = 12;
+    CHECK(unmet(of) == "C = 12 is not a multiple of 8: use MatrixGemm");
     of = test::problem(2, 128, 64, 128, 3);
     of.totals = true;
     CHECK(unmet(of) == "images of a plan with ChannelStatistics = 2 exceeds 1: use WarpSpecialized");

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/mainloop/image_row_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/resident_row_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/row_gradient.hpp"
+#include "fusekit/backend/hip/tma_limits.hpp"
 #include "fusekit/backend/hip/tuning/rates.hpp"
 #include "fusekit/plan/empty.hpp"
 
@@ -45,12 +46,11 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient_wit
                                           workspace_bytes);
 }
 
-/// True if each pixel of a layout is at the same distance from the one before it, of the same image or not.
-FUSEKIT_H inline bool rows_are_equidistant(Layout<4> const& layout) {
-    Index<4> const &shape = layout.shape, &stride = layout.stride;
-    std::int64_t const plane = shape[2] * shape[3];
-    return shape[3] > 0 && (shape[2] == 1 || stride[2] == shape[3] * stride[3]) &&
-           (shape[0] == 1 || stride[0] == plane * stride[3]);
+/// Makes the stride of a layout's columns the distance from each pixel of the batch to the next. Returns false if there
+/// is no such distance.
+FUSEKIT_H inline bool take_pixel_stride(Layout<4>& layout) {
+    layout.stride[3] = pixel_stride(layout);
+    return layout.stride[3] > 0;
 }
 
 /// Prepares a launch of ResidentRowGradient: nothing if the GPU lacks the shared memory. With totals of channels, as
@@ -149,18 +149,21 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     params.of_plane = FastDivmod(static_cast<unsigned>(plane));
     params.of_line = FastDivmod(static_cast<unsigned>(shape[3]));
     params.count = static_cast<float>(rows.values());
+    [[maybe_unused]] bool const is_empty =
+        detail::has_no_elements(shape);  // RowGradient writes totals over no values, which are 0
     if constexpr (!Op::over_pixels && !Steps::States::pixelwise) {
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+        RowGradientParams<Plan, T, U> of_matrix = params;
         auto const in_registers = [&]<int resident>(std::integral_constant<int, resident>) {
             using Mainloop = ResidentRowGradient<Plan, T, U, vector, resident>;
             return params.channels <= Mainloop::max_packets * vector
-                       ? detail::prepare_resident_row_gradient<vector, resident>(gpu, params)
+                       ? detail::prepare_resident_row_gradient<vector, resident>(gpu, of_matrix)
                        : std::nullopt;
         };
-        if (detail::rows_are_equidistant(params.x.layout) && detail::rows_are_equidistant(params.y.layout) &&
-            detail::rows_are_equidistant(params.forward_x.layout) &&
-            detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, params.x, params.y,
-                                                 params.forward_x)) {
+        if (!is_empty && detail::take_pixel_stride(of_matrix.x.layout) &&
+            detail::take_pixel_stride(of_matrix.y.layout) && detail::take_pixel_stride(of_matrix.forward_x.layout) &&
+            detail::has_lines_of_packets<vector>(detail::Axis::channel, rows.channels, of_matrix.x, of_matrix.y,
+                                                 of_matrix.forward_x)) {
             if constexpr (!Steps::has_totals) {
                 if (auto launch = in_registers(std::integral_constant<int, 4>{})) return *std::move(launch);
             } else {
@@ -175,7 +178,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     }
     if constexpr (Op::over_pixels && !Steps::States::pixelwise && !arch::is_targeted<arch::Amd>) {  // AMD: scratch
         constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
-        if (detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
+        if (!is_empty &&
+            detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
             if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))
                 return *std::move(launch);
     }

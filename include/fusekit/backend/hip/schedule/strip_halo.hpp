@@ -9,10 +9,10 @@ namespace fusekit::hip {
 /// Schedule of a convolution of many channels on sm_90a's tensor cores: channels-last tensors of 16 bits, stride and
 /// dilation 1, one group, at least 2 taps, no Amax and no parameters per pixel. With a prologue or ChannelStatistics
 /// the epilogue may read a tensor of y's shape; producer warps apply the prologue to each tile of x in SMEM, once for
-/// all taps, and merge the statistics. x then has at most 512 channels, and y, for statistics, one image. A tile has
-/// Rows rows of y, 32, and 8 columns and 128 channels, or 16 columns and 64 channels. For each 64 channels of x TMA
-/// loads its pixels of x once for all taps, halo included, and the filters tap by tap. Errors: the first failed
-/// condition with its value, "StripHalo: stages of filters = 3 is below 4".
+/// all taps, and merge the statistics. With a prologue x has at most 512 channels, a multiple of 8; with statistics y
+/// is one image. A tile has Rows rows of y, 32, and 8 columns and 128 channels, or 16 columns and 64 channels. For each
+/// 64 channels of x TMA loads its pixels of x once for all taps, halo included, and the filters tap by tap. Errors: the
+/// first failed condition with its value, "StripHalo: stages of filters = 3 is below 4".
 template <int Rows = HaloStripShape::rows>
 struct StripHalo {
     static constexpr int strip_rows = Rows, threads = 3 * 128, blocks = 1;
@@ -128,6 +128,8 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
                             of.y[0] * (of.y[2] + of.filter.size[0] - 1), std::int64_t{1} << 30, fix),
             detail::at_most("tiles", shape.tiles(of.y), (std::int64_t{1} << 31) - 1, fix),
             detail::at_most("C", of.prologue ? of.x[1] : 1, max_prologue_channels, fix),
+            // a thread applies the prologue to 8 channels at a time, and those past the last have no parameters
+            detail::multiple_of("C", of.prologue ? of.x[1] : 8, 8, fix),
             detail::at_most("images of a plan with ChannelStatistics", of.totals ? of.y[0] : 1, 1, fix),
             detail::at_least("pixels of a plan with ChannelStatistics",
                              of.totals ? of.y[2] * of.y[3] : least_pixels_of_totals, least_pixels_of_totals, fix));
