@@ -113,9 +113,8 @@ struct OwnPlan final : c::PlanObject {
         runtime::detail::Reader const own = reader(arguments, x, true, refusal);
         InPlan const in(*plan, &own);
         plan->code->output_shape(own, x, shape);
-        for (int mode = 0; mode < 4 && mode < x.rank && !refusal; ++mode)
-            if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
-                refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
+        if (!refusal && runtime::detail::lacks_outputs(plan->descriptors[0].kind, x, shape))
+            refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
         return shape;
     }
