@@ -57,7 +57,7 @@ void prepare_and_run(Setup const& setup, Empty& layer) {
 }  // namespace
 
 TEST_CASE("jit heads: a plan without a head, whose operators read several tensors") {
-    Setup const setup;
+    Setup const setup(true);
     Empty layer;
     layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = floats(16, memory[1]);
     layer.add(FUSEKIT_RESIDUAL).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[0]);

@@ -30,9 +30,13 @@ struct Device {
     }
 };
 
-/// A device for tests that compile kernels, which are skipped where they cannot be.
+/// A device for tests that compile kernels, which are skipped where they cannot be and, with FEWER_KERNELS, unless
+/// `always` is set.
 struct Setup : Device {
-    Setup() {
+    explicit Setup([[maybe_unused]] bool always = false) {
+#ifdef FEWER_KERNELS
+        if (!always) SKIP("skipped: FUSEKIT_FEWER_KERNELS");
+#endif
         char const* const wish = std::getenv("FUSEKIT_JIT");
         if (wish && wish[0] == '0') SKIP("skipped: FUSEKIT_JIT=0 in the environment");
         for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
