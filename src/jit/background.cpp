@@ -74,15 +74,15 @@ private:
             waiting.pop_front();
             lock.unlock();
             Failure failure;
-            bool compiled = false;
+            bool succeeds = false;
             try {
-                compiled = code_of(unit, failure) != nullptr;
+                succeeds = code_of(unit, failure) != nullptr;
             } catch (std::exception const& error) {
                 failure = {"memory to compile", error.what()};
             }
             lock.lock();
             pending.erase(unit);
-            if (!compiled) failures[unit] = std::move(failure);
+            if (!succeeds) failures[unit] = std::move(failure);
         }
     }
 };

@@ -34,7 +34,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;  // of a file
 
 /// FNV-1a, 64 bits.
 std::uint64_t hash_of(std::string const& text, std::uint64_t hash = 0xcbf29ce484222325u) {
-    for (unsigned char const c : text) hash = (hash ^ c) * 0x100000001b3u;
+    for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     return hash;
 }
 std::uint64_t checksum_of(Head const& head, std::string const& body) {

@@ -13,27 +13,45 @@ std::string text_of(PerMode<2> const& of) { return "{" + std::to_string(of[0]) +
 /// Largest factor of an upsampling or a pixel shuffle: its square fits int.
 constexpr int max_factor = 1024;
 
-Head head_of(Descriptor const& of) {
-    switch (of.kind) {
-        case Kind::conv: return Head::conv;
-        case Kind::gemm: return Head::gemm;
-        case Kind::batched_gemm: return Head::batched_gemm;
-        case Kind::batch_norm_training:
-            return of.mode == static_cast<std::int32_t>(runtime::NormMode::spatial) ? Head::spatial_norm
-                                                                                    : Head::activation_norm;
-        case Kind::layer_norm: return Head::layer_norm;
-        case Kind::rms_norm: return Head::rms_norm;
-        case Kind::group_norm: return Head::group_norm;
-        case Kind::instance_norm: return Head::instance_norm;
-        case Kind::softmax: return Head::softmax;
-        case Kind::log_softmax: return Head::log_softmax;
-        case Kind::upsample_nearest:
-        case Kind::upsample_bilinear: return Head::upsampling;
-        case Kind::pixel_shuffle:
-        case Kind::pixel_unshuffle: return Head::pixel_shuffle;
-        default: return Head::none;
-    }
+/// A head or a pool, and its type as in the translation unit, without the template arguments that a descriptor gives.
+struct KnownHead {
+    Kind kind;
+    Head head;
+    char const *type, *header;
+};
+constexpr char const *rows = "fusekit/ops/row_norm.hpp", *softmax = "fusekit/ops/softmax.hpp",
+                     *pool = "fusekit/ops/pool.hpp", *resample = "fusekit/ops/resample.hpp",
+                     *training = "fusekit/ops/batch_norm/training.hpp";
+constexpr KnownHead known_heads[] = {
+    {Kind::conv, Head::conv, "Conv<dynamic>", "fusekit/ops/conv.hpp"},
+    {Kind::gemm, Head::gemm, "fusekit::Gemm", "fusekit/ops/gemm.hpp"},  // hip::Gemm is a schedule
+    {Kind::batched_gemm, Head::batched_gemm, "BatchedGemm", "fusekit/ops/gemm/batched.hpp"},
+    {Kind::batch_norm_training, Head::spatial_norm, "BatchNormTraining<Spatial>", training},
+    {Kind::batch_norm_training, Head::activation_norm, "BatchNormTraining<PerActivation>", training},
+    {Kind::layer_norm, Head::layer_norm, "LayerNorm", rows},
+    {Kind::rms_norm, Head::rms_norm, "RmsNorm", rows},
+    {Kind::group_norm, Head::group_norm, "GroupNorm", rows},
+    {Kind::instance_norm, Head::instance_norm, "InstanceNorm", rows},
+    {Kind::softmax, Head::softmax, "Softmax", softmax},
+    {Kind::log_softmax, Head::log_softmax, "LogSoftmax", softmax},
+    {Kind::upsample_nearest, Head::upsampling, "UpsampleNearest", resample},
+    {Kind::upsample_bilinear, Head::upsampling, "UpsampleBilinear", resample},
+    {Kind::pixel_shuffle, Head::pixel_shuffle, "PixelShuffle", resample},
+    {Kind::pixel_unshuffle, Head::pixel_shuffle, "PixelUnshuffle", resample},
+    {Kind::pool, Head::pool, "Pool", pool},
+    {Kind::global_average, Head::global_average, "GlobalAverage", pool},
+};
+
+/// Null for kinds that are neither a head nor a pool.
+KnownHead const* known_head(Descriptor const& of) {
+    bool const per_activation =
+        of.kind == Kind::batch_norm_training && of.mode == static_cast<std::int32_t>(runtime::NormMode::per_activation);
+    for (KnownHead const& one : known_heads)
+        if (one.kind == of.kind && (one.head == Head::activation_norm) == per_activation) return &one;
+    return nullptr;
 }
+
+bool is_pool(Descriptor const& of) { return of.kind == Kind::pool || of.kind == Kind::global_average; }
 
 }  // namespace
 
@@ -46,48 +64,30 @@ Shape shape_of(runtime::Descriptors descriptors) {
     if (descriptors.size == 0) return {};
     Shape shape{Head::none, -1, 0, descriptors.size};
     for (int i = 0; i < descriptors.size && shape.at < 0; ++i)
-        if (Head const head = head_of(descriptors[i]); head != Head::none && (i == 0 || is_of_rows(head)))
-            shape.head = head, shape.at = i, shape.first = i + 1;
-    Kind const last = descriptors[descriptors.size - 1].kind;
-    if (last != Kind::pool && last != Kind::global_average) return shape;
+        if (KnownHead const* const one = known_head(descriptors[i]);
+            one && !is_pool(descriptors[i]) && (i == 0 || is_of_rows(one->head)))
+            shape.head = one->head, shape.at = i, shape.first = i + 1;
+    Descriptor const& last = descriptors[descriptors.size - 1];
+    if (!is_pool(last)) return shape;
     --shape.end;
     if (shape.head == Head::conv) shape.head = Head::pooled_conv;
-    if (shape.head == Head::none) shape.head = last == Kind::pool ? Head::pool : Head::global_average;
+    if (shape.head == Head::none) shape.head = known_head(last)->head;
     return shape;
 }
 
 TypeText text_of_head(Descriptor const& of, Head head) {
-    constexpr char const *rows = "fusekit/ops/row_norm.hpp", *softmax = "fusekit/ops/softmax.hpp",
-                         *pool = "fusekit/ops/pool.hpp", *resample = "fusekit/ops/resample.hpp";
-    PerMode<2> const size = of.filter.size;
-    std::string const one = "<" + std::to_string(size[0]) + ">",
-                      both = "<" + std::to_string(size[0]) + ", " + std::to_string(size[1]) + ">";
-    switch (of.kind) {
-        case Kind::conv: return {"Conv<dynamic>", "fusekit/ops/conv.hpp"};
-        case Kind::gemm: return {"fusekit::Gemm", "fusekit/ops/gemm.hpp"};  // hip::Gemm is a schedule
-        case Kind::batched_gemm: return {"BatchedGemm", "fusekit/ops/gemm/batched.hpp"};
-        case Kind::batch_norm_training:
-            return {head == Head::spatial_norm ? "BatchNormTraining<Spatial>" : "BatchNormTraining<PerActivation>",
-                    "fusekit/ops/batch_norm/training.hpp"};
-        case Kind::layer_norm: return {"LayerNorm", rows};
-        case Kind::rms_norm: return {"RmsNorm", rows};
-        case Kind::group_norm: return {"GroupNorm", rows};
-        case Kind::instance_norm: return {"InstanceNorm", rows};
-        case Kind::softmax: return {"Softmax", softmax};
-        case Kind::log_softmax: return {"LogSoftmax", softmax};
-        case Kind::upsample_nearest: return {"UpsampleNearest" + both, resample};
-        case Kind::upsample_bilinear: return {"UpsampleBilinear" + both, resample};
-        case Kind::pixel_shuffle: return {"PixelShuffle" + one, resample};
-        case Kind::pixel_unshuffle: return {"PixelUnshuffle" + one, resample};
-        case Kind::global_average: return {"GlobalAverage", pool};
-        case Kind::pool: {
-            bool const is_max = of.mode == static_cast<std::int32_t>(runtime::PoolMode::max);
-            return {std::string("Pool<") + (is_max ? "Max, " : "Average, ") +
-                        (head == Head::pooled_conv ? "2, 2" : text_of(of.filter)) + ">",
-                    pool};
-        }
-        default: return {};
+    KnownHead const* const one = known_head(of);
+    if (!one) return {};
+    std::string const size = "<" + std::to_string(of.filter.size[0]);
+    std::string arguments;
+    if (one->head == Head::upsampling) arguments = size + ", " + std::to_string(of.filter.size[1]) + ">";
+    if (one->head == Head::pixel_shuffle) arguments = size + ">";
+    if (one->head == Head::pool) {
+        bool const is_max = of.mode == static_cast<std::int32_t>(runtime::PoolMode::max);
+        arguments = std::string(is_max ? "<Max, " : "<Average, ") +
+                    (head == Head::pooled_conv ? "2, 2" : text_of(of.filter)) + ">";
     }
+    return {one->type + arguments, one->header};
 }
 
 char const* broken_geometry(Descriptor const& of) {

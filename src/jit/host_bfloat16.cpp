@@ -5,9 +5,6 @@
 
 namespace fusekit::jit {
 
-HostCode const* bfloat16_code(Spec const& spec) {
-    if (spec.head == Head::conv) return host_code_for<Head::conv, bfloat16>(spec);
-    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, bfloat16>(spec) : nullptr;
-}
+HostCode const* bfloat16_code(Spec const& spec) { return code_of_type<bfloat16, Head::conv, Head::pooled_conv>(spec); }
 
 }  // namespace fusekit::jit

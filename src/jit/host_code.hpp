@@ -70,19 +70,28 @@ HostCode const* host_code_for(Spec const& spec) {
     else return &host_code_of<head, Reads::tensors, T>;
 }
 
-/// Host code of the first of these heads that the plan has, for a type; null if it has another. Each combination of a
-/// head and a type is instantiated in one unit.
+#ifndef FUSEKIT_JIT_TYPES
+#define FUSEKIT_JIT_TYPES float, half, bfloat16
+#endif
+/// True for the element types that the library is built for.
+template <class T, class... All>
+inline constexpr bool is_among = (std::same_as<T, All> || ...);
+template <class T>
+inline constexpr bool is_built = is_among<T, FUSEKIT_JIT_TYPES>;
+
+/// Host code of a plan with one of these heads and element type T; null if it has another head, or T is not built. Each
+/// combination of a head and a type is instantiated in one unit.
+template <class T, Head... heads>
+HostCode const* code_of_type(Spec const& spec) {
+    HostCode const* found = nullptr;
+    if constexpr (is_built<T>) ((spec.head == heads && (found = host_code_for<heads, T>(spec))), ...);
+    return found;
+}
 template <Head... heads>
 HostCode const* typed_host_code(Spec const& spec, DataType type) {
-    HostCode const* found = nullptr;
-    auto const find = [&]<Head head>(std::integral_constant<Head, head>) {
-        if (spec.head != head) return;
-        if (type == DataType::float32) found = host_code_for<head, float>(spec);
-        if (type == DataType::float16) found = host_code_for<head, half>(spec);
-        if (type == DataType::bfloat16) found = host_code_for<head, bfloat16>(spec);
-    };
-    (find(std::integral_constant<Head, heads>{}), ...);
-    return found;
+    if (type == DataType::float32) return code_of_type<float, heads...>(spec);
+    if (type == DataType::float16) return code_of_type<half, heads...>(spec);
+    return type == DataType::bfloat16 ? code_of_type<bfloat16, heads...>(spec) : nullptr;
 }
 
 }  // namespace fusekit::jit

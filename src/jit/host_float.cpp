@@ -5,9 +5,6 @@
 
 namespace fusekit::jit {
 
-HostCode const* float_code(Spec const& spec) {
-    if (spec.head == Head::conv) return host_code_for<Head::conv, float>(spec);
-    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, float>(spec) : nullptr;
-}
+HostCode const* float_code(Spec const& spec) { return code_of_type<float, Head::conv, Head::pooled_conv>(spec); }
 
 }  // namespace fusekit::jit

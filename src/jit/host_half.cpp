@@ -5,9 +5,6 @@
 
 namespace fusekit::jit {
 
-HostCode const* half_code(Spec const& spec) {
-    if (spec.head == Head::conv) return host_code_for<Head::conv, half>(spec);
-    return spec.head == Head::pooled_conv ? host_code_for<Head::pooled_conv, half>(spec) : nullptr;
-}
+HostCode const* half_code(Spec const& spec) { return code_of_type<half, Head::conv, Head::pooled_conv>(spec); }
 
 }  // namespace fusekit::jit

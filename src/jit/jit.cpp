@@ -84,9 +84,9 @@ struct OwnRun final : c::RunObject {
     runtime::Run<hip::Device> run;
     driver::Kernel kernel;
 
-    OwnRun(c::Backend const& backend, std::shared_ptr<Plan const> the_plan, runtime::Run<hip::Device> the_run,
+    OwnRun(c::Backend const& of, std::shared_ptr<Plan const> the_plan, runtime::Run<hip::Device> the_run,
            driver::Kernel const& the_kernel)
-        : RunObject(backend), plan(std::move(the_plan)), run(std::move(the_run)), kernel(the_kernel) {}
+        : RunObject(of), plan(std::move(the_plan)), run(std::move(the_run)), kernel(the_kernel) {}
     std::size_t workspace_bytes() const override { return run->workspace_bytes(); }
     Refusal execute(c::RunTarget const& target, void const* x, void* y) const override {
         InPlan const in(*plan, nullptr);
@@ -98,8 +98,7 @@ struct OwnRun final : c::RunObject {
 struct OwnPlan final : c::PlanObject {
     std::shared_ptr<Plan const> plan;
 
-    OwnPlan(c::Backend const& backend, std::shared_ptr<Plan const> the_plan)
-        : PlanObject(backend), plan(std::move(the_plan)) {}
+    OwnPlan(c::Backend const& of, std::shared_ptr<Plan const> the_plan) : PlanObject(of), plan(std::move(the_plan)) {}
     int size() const override { return plan->size; }
     Text name() const override { return plan->name; }
 
@@ -113,9 +112,8 @@ struct OwnPlan final : c::PlanObject {
         runtime::detail::Reader const own = reader(arguments, x, true, refusal);
         InPlan const in(*plan, &own);
         plan->code->output_shape(own, x, shape);
-        for (int mode = 0; mode < 4 && mode < x.rank && !refusal; ++mode)
-            if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
-                refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
+        if (!refusal && runtime::detail::lacks_outputs(plan->descriptors[0].kind, x, shape))
+            refusal = Error(plan->name, "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
         return shape;
     }

@@ -124,6 +124,17 @@ static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVAT
               static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL &&
               static_cast<int>(rt::Kind::binary) == FUSEKIT_BINARY &&
               static_cast<int>(rt::BinaryMode::minimum) == FUSEKIT_MINIMUM &&
+              static_cast<int>(rt::Kind::layer_norm) == FUSEKIT_LAYER_NORM &&
+              static_cast<int>(rt::Kind::rms_norm) == FUSEKIT_RMS_NORM &&
+              static_cast<int>(rt::Kind::group_norm) == FUSEKIT_GROUP_NORM &&
+              static_cast<int>(rt::Kind::instance_norm) == FUSEKIT_INSTANCE_NORM &&
+              static_cast<int>(rt::Kind::softmax) == FUSEKIT_SOFTMAX &&
+              static_cast<int>(rt::Kind::log_softmax) == FUSEKIT_LOG_SOFTMAX &&
+              static_cast<int>(rt::Kind::upsample_nearest) == FUSEKIT_UPSAMPLE_NEAREST &&
+              static_cast<int>(rt::Kind::upsample_bilinear) == FUSEKIT_UPSAMPLE_BILINEAR &&
+              static_cast<int>(rt::Kind::pixel_shuffle) == FUSEKIT_PIXEL_SHUFFLE &&
+              static_cast<int>(rt::Kind::pixel_unshuffle) == FUSEKIT_PIXEL_UNSHUFFLE &&
+              static_cast<int>(rt::Kind::batched_gemm) == FUSEKIT_BATCHED_GEMM &&
               static_cast<int>(rt::Kind::own) == FUSEKIT_OWN);
 #define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
 FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)

@@ -57,7 +57,7 @@ void prepare_and_run(Setup const& setup, Empty& layer) {
 }  // namespace
 
 TEST_CASE("jit heads: a plan without a head, whose operators read several tensors") {
-    Setup const setup;
+    Setup const setup(true);
     Empty layer;
     layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = floats(16, memory[1]);
     layer.add(FUSEKIT_RESIDUAL).tensors[FUSEKIT_Z] = nhwc(1, 16, 8, 8, memory[0]);
@@ -127,7 +127,7 @@ TEST_CASE("jit heads: upsampling and pixel shuffles") {
 }
 
 TEST_CASE("jit heads: arguments are refused before anything is compiled") {
-    Setup const setup;
+    test::Device const setup;
     test::Counts const before;
     auto const refused = [&](Empty& layer) {
         REQUIRE(layer.prepare(setup.device) == FUSEKIT_REFUSED);
@@ -155,6 +155,10 @@ TEST_CASE("jit heads: arguments are refused before anything is compiled") {
     groups.add_head(FUSEKIT_GROUP_NORM, 0, {{}, {}, {}, {}, {}, 3});
     REQUIRE(refused(groups) == "Plan<GroupNorm>: GroupNorm.groups: expected a divisor of K = 16, got 3");
 
+    groups.x =
+        groups.y = {nullptr, FUSEKIT_HALF, 3, {2, 16, 25}, {400, 25, 1}};  // matrices, whose columns are the channels
+    REQUIRE(refused(groups) == "Plan<GroupNorm>: GroupNorm.groups: expected a divisor of K = 25, got 3");
+
     Empty pooled;  // whose rows 2 x 2 windows do not divide
     pooled.add_head(FUSEKIT_CONV, 0, FUSEKIT_FILTER(1, 1, 0, 1)).tensors[FUSEKIT_WEIGHTS] =
         nhwc(16, 16, 1, 1, memory[0]);
@@ -170,7 +174,29 @@ TEST_CASE("jit heads: arguments are refused before anything is compiled") {
     matrices.add(FUSEKIT_ACTIVATION, FUSEKIT_RELU);
     matrices.x = matrices.y = matrix(8, 24);
     REQUIRE(refused(matrices) == "Plan<Activation<Relu>>: x: expected 3 to 4 modes, got 2");
+
+    Empty bias;  // three modes are N x C x W
+    bias.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = floats(25, memory[0]);
+    bias.x = bias.y = {nullptr, FUSEKIT_HALF, 3, {2, 16, 25}, {400, 25, 1}};
+    REQUIRE(refused(bias) == "Plan<Bias>: Bias.bias: expected 16 (K), got 25");
     REQUIRE(test::Counts() == before);
+}
+
+TEST_CASE("jit heads: products with weights of no rows have an output of no columns") {
+    for (std::int32_t const kind : {FUSEKIT_GEMM, FUSEKIT_BATCHED_GEMM})
+        for (std::int32_t const rank : {2, 3, 4}) {
+            Empty product;
+            fusekit_tensor weights = matrix(0, 24, memory[0]);
+            if (kind == FUSEKIT_BATCHED_GEMM && rank > 2) {
+                weights = {memory[0], FUSEKIT_HALF, rank, {2, 0, 24}, {24, 24, 1}};
+                if (rank == 4) weights = {memory[0], FUSEKIT_HALF, rank, {2, 5, 0, 24}, {120, 24, 24, 1}};
+            }
+            product.add(kind).tensors[FUSEKIT_WEIGHTS] = weights;
+            product.x = rank == 2   ? matrix(8, 24)
+                        : rank == 3 ? fusekit_tensor{nullptr, FUSEKIT_HALF, 3, {2, 8, 24}, {192, 24, 1}}
+                                    : fusekit_tensor{nullptr, FUSEKIT_HALF, 4, {2, 5, 8, 24}, {960, 192, 24, 1}};
+            REQUIRE(output_of(product) == (rank == 2 ? "8 0 " : rank == 3 ? "2 8 0 " : "2 5 8 0 "));
+        }
 }
 
 TEST_CASE("jit heads: random layouts, compiling nothing") {

@@ -5,31 +5,43 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
 #include <vector>
 
 #include "folder.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 
-/// Plans of the backend FUSEKIT_JIT over the fake driver, for tests. Tests are skipped without a libnvrtc.
+/// Plans of the backend FUSEKIT_JIT over the fake driver, for tests.
 namespace test {
 
-/// Folder of the disk cache of this program, and a device.
-struct Setup {
+/// A device, and the folder of this program's disk cache.
+struct Device {
     Folder const folder;
     fusekit_device device = nullptr;
 
-    Setup() {
-        bool found = false;
-        for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-            found = found || dlopen(name, RTLD_NOW);
-        if (!found) SKIP("skipped: no libnvrtc of version 13 on this machine");
+    Device() {
         REQUIRE(fusekit_jit_set_cache(folder.path.c_str(), 1 << 26) == FUSEKIT_SUCCESS);
         REQUIRE(fusekit_device_create_jit(0, &device) == FUSEKIT_SUCCESS);
     }
-    Setup(Setup const&) = delete;
-    Setup& operator=(Setup const&) = delete;
-    ~Setup() {
+    Device(Device const&) = delete;
+    Device& operator=(Device const&) = delete;
+    ~Device() {
         if (device) fusekit_device_destroy(device);
+    }
+};
+
+/// A device for tests that compile kernels, which are skipped where they cannot be and, with FEWER_KERNELS, unless
+/// `always` is set.
+struct Setup : Device {
+    explicit Setup([[maybe_unused]] bool always = false) {
+#ifdef FEWER_KERNELS
+        if (!always) SKIP("skipped: FUSEKIT_FEWER_KERNELS");
+#endif
+        char const* const wish = std::getenv("FUSEKIT_JIT");
+        if (wish && wish[0] == '0') SKIP("skipped: FUSEKIT_JIT=0 in the environment");
+        for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
+            if (dlopen(name, RTLD_NOW)) return;
+        SKIP("skipped: no libnvrtc of version 13 on this machine");
     }
 };
 

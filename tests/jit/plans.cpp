@@ -189,7 +189,7 @@ TEST_CASE("jit plans: an operator that does not compile has the line of its sour
 }
 
 TEST_CASE("jit plans: arguments are refused before anything is compiled") {
-    Setup const setup;
+    test::Device const setup;
     Layer layer;
     layer.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {15}, {1}};
     Counts const before;

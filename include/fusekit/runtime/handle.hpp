@@ -51,6 +51,16 @@ template <class Device>
 using Run = std::unique_ptr<AnyRun<Device>>;
 
 namespace detail {
+
+/// True if the windows of a plan that begins with `first` do not fit x, so that y has no rows or columns, or if an
+/// extent of y is below 0. A product with weights of no rows has a y of no columns.
+FUSEKIT_H inline bool lacks_outputs(Kind first, View const& x, Index<4> const& y) {
+    bool const of_matrices = first == Kind::gemm || first == Kind::batched_gemm;
+    for (int mode = 0; mode < x.rank && mode < 4; ++mode)
+        if (y[mode] < 0 || (y[mode] == 0 && mode >= 2 && !of_matrices && x.extents[mode] != 0)) return true;
+    return false;
+}
+
 inline namespace FUSEKIT_FLAGS {
 
 /// Arguments of one call of a plan: stream, arguments of the operators, x and y.
@@ -112,9 +122,8 @@ public:
         Refusal refusal;
         Index<4> shape{};
         if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, true, refusal), x, shape);
-        for (int mode = 0; mode < form->rank && !refusal; ++mode)
-            if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
-                refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
+        if (!refusal && detail::lacks_outputs(descriptors[0].kind, x, shape))
+            refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
         return shape;
     }
