@@ -317,10 +317,10 @@ fusekit_status fusekit_run_destroy(fusekit_run run);
  * operators may also precede a norm of rows or a softmax. After a convolution or a Gemm one operator may have a second
  * tensor. x has 2 to 4 modes with a Gemm, a norm of channels or a softmax, else 4 or, without windows, 3 or 4. Three
  * modes are N x C x W; with a Gemm, a norm of rows or a softmax they are a batch of matrices, whose columns are the
- * channels, also those of a GroupNorm: for N x C x W it has x of N x C x W x 1. Weights of a BatchedGemm have x's number
- * of modes. fusekit_prepare() and fusekit_execute() select the kernel for the layouts and compile it, by NVIDIA's
- * libnvrtc, if neither this process nor the disk cache has it: this takes about a second. GPUs of compute capability 9.0
- * run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
+ * channels, also those of a GroupNorm: for N x C x W it has x of N x C x W x 1. Weights of a BatchedGemm have x's
+ * number of modes. fusekit_prepare() and fusekit_execute() select the kernel for the layouts and compile it, by
+ * NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about a second. GPUs of compute
+ * capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
 
 /* Adds an operator that is given as source text: a struct `name` with a stage, Args of none to three floats, to which
  * alpha, beta and gamma of the arguments are passed, and apply:
