@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/plan/rows.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
@@ -113,6 +114,39 @@ struct ImageGroups {
             if (lane == 0) merged[number][group] = value;
         }
         __syncthreads();
+    }
+
+    /// Reduces an image's values to the center of each group, in shared.centers, and its sum, in shared.sums; sets
+    /// `center` to those of the thread's channels. each(f) and each_again(f) call f(packet) for each packet of the
+    /// thread. `partial` as of merge(), with gridDim.x * groups floats for each. All threads call it.
+    template <class Op, class Params, class KernelShared, class Each, class EachAgain>
+    __device__ __forceinline__ void reduce_values(Params const& params, KernelShared& shared, float* partial,
+                                                  float (&center)[lanes], Each const& each,
+                                                  EachAgain const& each_again) const {
+        using Steps = detail::RowSteps<Op>;
+        auto const merge_two = [](float a, float b) { return Steps::merge_centers(a, b); };
+        float centers[1][lanes], sum[1][lanes] = {};
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) centers[0][lane] = Steps::template neutral_center<float>();
+        each([&](auto const& x) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane)
+                centers[0][lane] = merge_two(centers[0][lane], static_cast<float>(x.values[lane]));
+        });
+        if constexpr (Steps::has_center)
+            merge(centers, merge_two, Steps::template neutral_center<float>(), shared.exchange, shared.centers,
+                  params.workspace, partial);
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane)
+            center[lane] = Steps::has_center ? Steps::center_of(shared.centers[0][group_of(lane)], params.count) : 0;
+        each_again([&](auto const& x) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane)
+                sum[0][lane] += Op::term(static_cast<float>(x.values[lane]), center[lane]);
+        });
+        merge(
+            sum, [](float a, float b) { return a + b; }, 0, shared.exchange, shared.sums, params.workspace,
+            partial + std::size_t{gridDim.x} * groups);
     }
 };
 

@@ -20,7 +20,6 @@ template <class Plan, Element T, detail::OutputElement U, int lanes>
 class ImageRowGradient {
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
     using Op = typename Steps::Op;
-    using RowSteps = detail::RowSteps<Op>;
     using Row = typename Op::template Row<float>;
     using Total = typename Steps::template Total<float>;
     using Partials = ChannelPartials<Plan>;
@@ -103,37 +102,26 @@ private:
     __device__ void reduce(unsigned image, Total (&totals)[lanes]) const {
         auto const& args = params.bound.head;
         auto const add = [](float a, float b) { return a + b; };
-        auto const merge = [](float a, float b) { return RowSteps::merge_centers(a, b); };
         float* const partial =
             params.workspace.values() +
             (params.saves_totals ? std::size_t{params.sets} * Partials::words * own.groups * own.channels : 0);
         std::size_t const step = std::size_t{gridDim.x} * own.groups;
-        float center[1][lanes], sum[1][lanes] = {}, sums[2][lanes] = {};
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) center[0][lane] = RowSteps::template neutral_center<float>();
-        each<true, false, false, false>(image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const&, unsigned) {
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane)
-                center[0][lane] = merge(center[0][lane], static_cast<float>(x.values[lane]));
-        });
-        if constexpr (RowSteps::has_center)
-            own.merge(center, merge, RowSteps::template neutral_center<float>(), shared.exchange, shared.centers,
-                      params.workspace, partial);
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane)
-            center[0][lane] =
-                RowSteps::has_center ? RowSteps::center_of(shared.centers[0][own.group_of(lane)], params.count) : 0;
-        each<false, false, false, true>(image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const&, unsigned) {
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane)
-                sum[0][lane] += Op::term(static_cast<float>(x.values[lane]), center[0][lane]);
-        });
-        own.merge(sum, add, 0, shared.exchange, shared.sums, params.workspace, partial + step);
+        float center[lanes], sums[2][lanes] = {};
+        own.template reduce_values<Op>(
+            params, shared, partial, center,
+            [&](auto const& f) {
+                each<true, false, false, false>(
+                    image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const&, unsigned) { f(x); });
+            },
+            [&](auto const& f) {
+                each<false, false, false, true>(
+                    image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const&, unsigned) { f(x); });
+            });
         typename Steps::template State<float> of_row[lanes];
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane)
             of_row[lane].row =
-                Op::finish(center[0][lane], shared.sums[0][own.group_of(lane)], params.count, Steps::row_args(args));
+                Op::finish(center[lane], shared.sums[0][own.group_of(lane)], params.count, Steps::row_args(args));
         each<false, true, true, false>(image, [&](Packet<T, lanes> const& x, Packet<T, lanes> const& dy, unsigned) {
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane)

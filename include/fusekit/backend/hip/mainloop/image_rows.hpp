@@ -95,36 +95,15 @@ private:
     }
 
     __device__ void reduce(unsigned image) const {
-        auto const add = [](float a, float b) { return a + b; };
-        auto const merge = [](float a, float b) { return Steps::merge_centers(a, b); };
-        float* const partial = params.workspace.values();
-        float center[1][lanes], sum[1][lanes] = {};
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) center[0][lane] = Steps::template neutral_center<float>();
-        each<true, false>(image, [&](Packet<T, lanes> const& x, unsigned) {
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane)
-                center[0][lane] = merge(center[0][lane], static_cast<float>(x.values[lane]));
-        });
-        if constexpr (Steps::has_center)
-            own.merge(center, merge, Steps::template neutral_center<float>(), shared.exchange, shared.centers,
-                      params.workspace, partial);
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane)
-            center[0][lane] =
-                Steps::has_center ? Steps::center_of(shared.centers[0][own.group_of(lane)], params.count) : 0;
-        each<false, true>(image, [&](Packet<T, lanes> const& x, unsigned) {
-#pragma unroll
-            for (int lane = 0; lane < lanes; ++lane)
-                sum[0][lane] += Op::term(static_cast<float>(x.values[lane]), center[0][lane]);
-        });
-        own.merge(sum, add, 0, shared.exchange, shared.sums, params.workspace,
-                  partial + std::size_t{gridDim.x} * own.groups);
+        float center[lanes];
+        own.template reduce_values<Op>(
+            params, shared, params.workspace.values(), center,
+            [&](auto const& f) { each<true, false>(image, [&](Packet<T, lanes> const& x, unsigned) { f(x); }); },
+            [&](auto const& f) { each<false, true>(image, [&](Packet<T, lanes> const& x, unsigned) { f(x); }); });
         Row row[lanes];
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane)
-            row[lane] =
-                Op::finish(center[0][lane], shared.sums[0][own.group_of(lane)], params.count, params.bound.head);
+            row[lane] = Op::finish(center[lane], shared.sums[0][own.group_of(lane)], params.count, params.bound.head);
         Params const& again = reload(params);
         U* const y = again.y.data + image * again.y.layout.stride[0];
         each<false, false>(image, [&](Packet<T, lanes> const& x, unsigned pixel) {
