@@ -4,11 +4,9 @@
 #include "fusekit/backend/hip/dispatch/launcher.hpp"
 #include "fusekit/backend/hip/mainloop/few_pixels_weight_gradient.hpp"
 #include "fusekit/backend/hip/tma_limits.hpp"
+#include "fusekit/backend/hip/tuning/cost.hpp"
 
 namespace fusekit::hip {
-
-/// Pixels up to which FewPixelsWeightGradient is used.
-inline constexpr std::int64_t max_few_pixels = 64;
 
 /// Returns the launch of FewPixelsWeightGradient. Empty if the filter has several taps or groups, if pixels are many or
 /// have no single stride, if channels are not contiguous, or if the program or the GPU lacks the kernel.

@@ -30,7 +30,7 @@ FUSEKIT_H Result<Launch<ImagePacketParams<Plan, T, U>>> prepare_gather(Gpu const
                                                                        detail::ImageView<U> const& y,
                                                                        IndexLimits const& limits = {}) {
     using Op = typename Plan::Head;
-    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most = packet_elements<T, U>;
     auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
     if (!slabs) return slabs.error();
     ImagePacketParams<Plan, T, U> params{bound, x, y, {}};

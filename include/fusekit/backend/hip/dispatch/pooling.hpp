@@ -93,7 +93,7 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
         return *refusal;
     params.image = FastDivmod(static_cast<unsigned>(image));
     params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
-    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most = packet_elements<T, U>;
     if constexpr (!Plan::Epilogue::stores)
         if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1) &&
             x.layout.shape[0] * x.layout.shape[1] < std::int64_t{1} << 28)
@@ -119,7 +119,7 @@ FUSEKIT_H Result<Launch<ImagePacketParams<Plan, T, U>>> prepare_pooling(Gpu cons
     ImagePacketParams<Plan, T, U> const params{
         bound, x, y, {y.layout.shape, slabs->outputs > 0 && channels_last(x.layout)}};
     if (slabs->outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
-    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most = packet_elements<T, U>;
     if constexpr (!Plan::Epilogue::stores)
         if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1))
             return detail::prepare_packets<Plan, WindowPooling<Plan, T, U, most>, most>(gpu, params, *slabs);

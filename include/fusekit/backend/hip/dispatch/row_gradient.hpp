@@ -128,6 +128,7 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     using Steps = detail::RowGradientSteps<typename Plan::Head>;
     using Op = typename Steps::Op;
     constexpr int most = 4;
+    [[maybe_unused]] constexpr int vector = packet_elements<T, U>;
     Index<4> const shape = dx.layout.shape;
     RowGradientParams<Plan, T, U> params{.bound = bound, .x = dy, .y = dx, .forward_x = detail::typed<T>(bound.head.x)};
     if (detail::writes_nothing(bound, shape)) return launch_nothing(gpu, type_name<Plan>, params);
@@ -152,7 +153,6 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
     [[maybe_unused]] bool const is_empty =
         detail::has_no_elements(shape);  // RowGradient writes totals over no values, which are 0
     if constexpr (!Op::over_pixels && !Steps::States::pixelwise) {
-        constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
         RowGradientParams<Plan, T, U> of_matrix = params;
         auto const in_registers = [&]<int resident>(std::integral_constant<int, resident>) {
             using Mainloop = ResidentRowGradient<Plan, T, U, vector, resident>;
@@ -167,7 +167,8 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
             if constexpr (!Steps::has_totals) {
                 if (auto launch = in_registers(std::integral_constant<int, 4>{})) return *std::move(launch);
             } else {
-                // with totals two packets a thread take 0.7 to 0.9 of one packet's time (bench/results/h200/row_gradients.txt)
+                // with totals two packets a thread take 0.7 to 0.9 of one packet's time
+                // (bench/results/h200/row_gradients.txt)
                 constexpr bool can_hold_two = !arch::is_targeted<arch::Amd>;
                 if (!can_hold_two || !params.saves_totals || params.channels < 32u * vector)
                     if (auto launch = in_registers(std::integral_constant<int, 1>{})) return *std::move(launch);
@@ -177,7 +178,6 @@ FUSEKIT_H Result<Launch<RowGradientParams<Plan, T, U>>> prepare_row_gradient(Gpu
         }
     }
     if constexpr (Op::over_pixels && !Steps::States::pixelwise && !arch::is_targeted<arch::Amd>) {  // AMD: scratch
-        constexpr int vector = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
         if (!is_empty &&
             detail::has_lines_of_packets<vector>(detail::Axis::channel, shape[1], params.x, params.y, params.forward_x))
             if (auto launch = detail::prepare_image_row_gradient<vector>(gpu, params, workspace_bytes))

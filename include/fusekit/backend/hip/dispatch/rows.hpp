@@ -110,7 +110,7 @@ FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_rows(Gpu const& gpu, Bou
                                                              detail::ImageView<U> const& y,
                                                              std::size_t workspace_bytes) {
     using Op = typename Plan::Head;
-    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most = packet_elements<T, U>;
     constexpr int most_pixels = Plan::has_prologue ? (min)(4, most) : most;  // PixelRows spills with 8
     Index<4> const shape = y.layout.shape;
     RowParams<Plan, T, U> params{.bound = bound, .x = x, .y = y};

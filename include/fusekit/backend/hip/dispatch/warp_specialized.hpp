@@ -46,11 +46,10 @@ FUSEKIT_H Unmet unmet_by_tap_stores([[maybe_unused]] typename Plan::Epilogue::Ar
     if constexpr (Plan::pools)
         if constexpr (Plan::Pool::writes_taps) {
             Layout<4> const& taps = get<Plan::Epilogue::size - 1>(arguments).taps.layout;
-            return first_unmet(equal("the channel stride of the taps", taps.stride[1], 1, "pass them channels-last"),
-                               holds(pixel_stride(taps) > 0,
-                                     "no single stride leads from each pixel of the taps to the "
-                                     "next",
-                                     "pass them dense"));
+            return first_unmet(
+                equal("the channel stride of the taps", taps.stride[1], 1, "pass them channels-last"),
+                holds(pixel_stride(taps) > 0, "no single stride leads from each pixel of the taps to the next",
+                      "pass them dense"));
         }
     return {};
 }

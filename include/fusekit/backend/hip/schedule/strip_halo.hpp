@@ -138,9 +138,6 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
     static constexpr ScheduleFacts facts{.m = Schedule::strip_rows};
     FUSEKIT_H static Text written(ScheduleFacts const& of) { return "StripHalo<" + detail::list_of(of.m) + ">"; }
 
-    /// Time of a tile with a GroupNorm and a Silu as its prologue over that of its MMAs: 1.3 to 1.7 on an H200.
-    static constexpr double prologue_share = 1.5;
-
     FUSEKIT_H static constexpr Estimate cost(ScheduleFacts const&, ConvCase const& of, CostTable const& table,
                                              GpuRates const& rates) {
         if (can_implement<DefaultStripHalo, half, half>(of) || size_of(of.type) != 2) return {};
@@ -151,11 +148,12 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
         Workload const workload{
             .rounds = static_cast<double>(detail::divide_up(shape.tiles(of.y), rates.processors)),
             .steps = static_cast<double>(shape.taps() * blocks),
-            .arithmetic = (of.prologue ? prologue_share : 1) * 2 * wgmma_cycles(HaloStripShape::pixels) *
+            .arithmetic = 2 * wgmma_cycles(HaloStripShape::pixels) *
                           static_cast<double>(detail::divide_up(of.x[1], 16)) / static_cast<double>(blocks),
             .cache_bytes = shape.filter_bytes() + static_cast<double>(shape.bytes_of_x()) / shape.taps(),
             .outputs = 2 * 64 * HaloStripShape::pixels};
-        return estimate(workload, table.strip_halo, of.product.bytes, table, rates);
+        return estimate(workload, of.prologue ? table.strip_halo_prologue : table.strip_halo, of.product.bytes, table,
+                        rates);
     }
 };
 

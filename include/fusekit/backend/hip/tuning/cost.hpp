@@ -156,6 +156,10 @@ inline constexpr std::int64_t direct_max_group_channels = 4;
 /// outputs 20 us and 1.2 us per tap: an H200, 97-28-28 of 3x3, 5x5 and 7x7 taps, batch 1 and 32.
 inline constexpr std::int64_t direct_max_depthwise_outputs = std::int64_t{1} << 17, direct_min_depthwise_taps = 7;
 
+/// Largest number of pixels for which FewPixelsWeightGradient is selected
+/// (bench/results/h200/weight_gradient_choices.txt).
+inline constexpr std::int64_t max_few_pixels = 64;
+
 /// Threads per SM that saturate memory bandwidth. Small tensors are divided among at least this many threads per SM.
 inline constexpr std::int64_t min_threads_per_processor = 1024;
 
@@ -169,7 +173,8 @@ struct CostTable {
         halo_stored_groups, planes, planes_taps, shared_planes, shared_planes_taps, float_planes, float_planes_taps,
         float_pixels, float_pixels_taps, stem, direct, depthwise, depthwise_halo, grouped, grouped_planes, grouped_tma,
         gemv, gathered_planes, shared_gathered_planes, tall_gemm, transposed_gemv, transposed_tall_gemm, tall_planes,
-        tall_planes_taps, float_tall_planes, float_tall_planes_taps, tma_planes, phased_halo, col2im, strip_halo;
+        tall_planes_taps, float_tall_planes, float_tall_planes_taps, tma_planes, phased_halo, col2im, strip_halo,
+        strip_halo_prologue;
     /// Costs that ChannelStatistics add to WarpSpecialized with cooperative and with ping-pong roles. Their costs per
     /// round apply only if each tile stores its own statistics.
     Costs totals, totals_ping_pong;

@@ -240,5 +240,8 @@ using DefaultDirect = Direct<256>;
 /// access per vector; the access of the narrower type is shorter.
 template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
+/// Elements of a packet of x and y: 16 bytes of the wider type, at most 8 elements.
+template <Element T, detail::OutputElement U>
+inline constexpr int packet_elements = sizeof(Wider<T, U>) < 2 ? 8 : 16 / static_cast<int>(sizeof(Wider<T, U>));
 
 }  // namespace fusekit::hip
