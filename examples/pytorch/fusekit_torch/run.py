@@ -20,7 +20,7 @@ TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
 ROLE = {"conv": 0, "gemm": 0, "bias": 1, "residual": 2, "binary": 2}
 NORM_ROLES = (3, 4, 5, 6)
 RUNS_OF_A_PLAN = 1024
-ALIGNED_ADDRESS = 4096  # of tensors of which only the layout is read
+ALIGNED_ADDRESS = 4096  # of tensors whose elements are not read
 PLANS = {}
 calls = 0  # of the C library, by this process
 

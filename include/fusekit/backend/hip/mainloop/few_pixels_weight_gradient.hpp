@@ -80,8 +80,8 @@ public:
 private:
     static constexpr int pixels_at_once = threads / tile;
 
-    /// Loads a thread's elements of a k-tile of `count` pixels, of which consecutive threads have consecutive channels;
-    /// zeros past the `channels` channels and past the pixels.
+    /// Loads a thread's elements of a k-tile of `count` pixels; consecutive threads have consecutive channels. Elements
+    /// past the `channels` channels and past the pixels are zeros.
     template <int Count>
     __device__ static void load(T (&values)[Count], T const* from, int first, int count, int step, int channels,
                                 int thread) {

@@ -122,8 +122,8 @@ private:
                       static_cast<unsigned>(strips.shape.tile_filters()));
         });
     }
-    /// Mask (ThreadPixels) of a thread's pixels in bounds of y: `rows` rows and `columns` columns of the tile's 32 x 8,
-    /// of which each thread has two columns, from `first` on.
+    /// Mask (ThreadPixels) of a thread's pixels in bounds of y: `rows` rows and `columns` columns of the tile's 32 x 8.
+    /// Each thread has two columns, from `first` on.
     __device__ static std::uint64_t pixels_in_bounds(int rows, int columns, int first) {
         constexpr std::uint64_t even = 0x5555555555555555;
         std::uint64_t const of_columns = (first < columns ? even : 0) | (first + 1 < columns ? even << 1 : 0);
