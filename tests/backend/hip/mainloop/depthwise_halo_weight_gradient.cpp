@@ -64,7 +64,8 @@ TEST_CASE("HIP: depthwise weight gradients from SMEM are exact for filters, stri
     check<fk::half, fk::filter(3, 3).pad(0, 1).stride(3).groups(16)>(device, {3, 16, 20, 11});
     check<fk::half, fk::filter(2, 3).pad(1).groups(16)>(device, {70, 16, 3, 4});
     check<fk::half, fk::filter(3, 4).pad(2).dilation(2, 1).groups(16)>(device, {2, 16, 9, 65});
-    check_weight_gradient<fk::half, fk::filter(5).pad(2).groups(18)>(device, {{2, 18, 1, 83}, 18, "nwc", "nwc", "nwc"});
+    OneGradient<HaloGradient> halo(device);
+    check_weight_gradient<fk::half, fk::filter(5).pad(2).groups(18)>(halo, {{2, 18, 1, 83}, 18, "nwc", "nwc", "nwc"});
     check<fk::half, fk::filter(5, 5).pad(2).stride(3).groups(8)>(device, {2, 8, 25, 23});
     check<fk::half, fk::filter(6, 4).pad(1).stride(4).groups(8)>(device, {1, 8, 41, 38});
     check<fk::half, fk::filter(4, 5).pad(7, 2).dilation(3, 1).stride(2, 1).groups(8)>(device, {1, 8, 6, 9});
@@ -81,6 +82,7 @@ TEST_CASE("HIP: depthwise weight gradients from SMEM are exact for filters, stri
 
 TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients from SMEM that multiply it") {
     fk::hip::Device device = sm90a_device();
+    OneGradient<HaloGradient> halo(device);
     constexpr int c = 16, h = 9, w = 10, at_c = 3;
     auto const check_infinities = [&]<int r>(std::integral_constant<int, r>) {
         constexpr auto filter = fk::filter(r, r).pad(r / 2).groups(c);
@@ -92,7 +94,7 @@ TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients from SME
                 std::vector<fk::half> ones(c * h * w, fk::half(1.0f)), values = ones;
                 values[static_cast<std::size_t>(layout.offset({{0, at_c, at_h, at_w}}))] = infinity;
                 x.copy_from((in_dy ? ones : values).data()), dy.copy_from((in_dy ? values : ones).data());
-                auto const dw = fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy})(device, x);
+                auto const dw = fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy})(halo, x);
                 std::vector<fk::half> got(c * r * r);
                 dw.copy_to(got.data());
                 int wrong = 0;
