@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "fusekit/config.hpp"
+#include "fusekit/math_division.hpp"
 #include "fusekit/math_double.hpp"
-#include "fusekit/math_instructions.hpp"
 #include "fusekit/math_select.hpp"
 
 FUSEKIT_BEGIN_ORDERED_MATH
@@ -68,10 +68,6 @@ FUSEKIT_HD constexpr V exp(V x) {
 
 namespace detail {
 
-/// True if V is the float of a GPU, which has instructions for 2^x and 1 / x.
-template <class V>
-inline constexpr bool has_instructions = config::on_device && std::is_same_v<V, float>;
-
 /// e^x for -104 <= x <= 88. On a GPU by its instruction, to 2 ulp and 2^-126: 2^t (1 + r) with t = x / ln 2, rounded,
 /// and r = x - t ln 2, which is below |x| ulp.
 template <class V>
@@ -91,14 +87,6 @@ FUSEKIT_HD constexpr V exp_between(V x) {
 template <class V>
 FUSEKIT_HD constexpr V exp_fast(V x) {
     return detail::exp_between((max)(x, -104.0f));
-}
-
-/// a / b for 2^-126 <= |b| <= 2^126, correctly rounded; on a GPU to 2 ulp.
-template <class V>
-FUSEKIT_HD constexpr V divide(V a, V b) {
-    if constexpr (detail::has_instructions<V>)
-        if (!std::is_constant_evaluated()) return a * config::reciprocal(b);
-    return a / b;
 }
 
 /// e^x - 1, to 2 ulp, also near zero.
