@@ -34,6 +34,7 @@ static_assert(has_kernel<Three, fk::Residual, fk::ChannelStatistics> &&
               has_kernel<fk::Requantize, Three, fk::Residual>);
 static_assert(!has_kernel<Three, fk::ChannelStatistics, fk::Amax> &&
               !has_kernel<Three, fk::Store, fk::ChannelStatistics>);
+static_assert(has_kernel<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>, Three>);
 static_assert(!has_kernel<fk::BatchNormInference<fk::Spatial>, fk::Requantize, Three>);  // 5 parameters per channel
 static_assert(has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::Bias, fk::ChannelStatistics>);
 static_assert(!has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2)>, fk::ChannelStatistics> &&

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/strip_halo_tiles.hpp"
+#include "fusekit/plan/packed_state.hpp"
 
 namespace fusekit::hip {
 
@@ -79,9 +80,7 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
 
     /// True if the prologue's parameters of all channels fit SMEM.
     template <class Plan>
-    static constexpr bool fits_table =
-        !Plan::Prologue::channelwise ||
-        sizeof(typename Plan::Prologue::template State<float>) <= sizeof(float) * max_prologue_floats;
+    static constexpr bool fits_table = detail::PackedState<typename Plan::Prologue>::size <= max_prologue_floats;
 
     /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
     /// checked.
