@@ -141,8 +141,9 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
                                              GpuRates const& rates) {
         if (can_implement<DefaultStripHalo, half, half>(of) || size_of(of.type) != 2) return {};
         if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma || of.maxima) return {};
-        if ((of.reads_image || of.totals) && !of.prologue) return {};  // WarpSpecialized takes less time
         HaloStripShape const shape = shape_of(of);
+        // WarpSpecialized takes less time; it has no statistics of a TransposedConv with a stride
+        if ((of.reads_image || of.totals) && !of.prologue && shape.phases == 1) return {};
         std::int64_t const blocks = detail::divide_up(of.x[1], HaloStripShape::channels);
         Workload const workload{
             .rounds = static_cast<double>(detail::divide_up(shape.tiles(of.y), rates.processors)),
