@@ -25,7 +25,7 @@ constexpr double allowed = 2;
 #else
 constexpr double allowed = 1;
 #endif
-constexpr int functions = 30;
+constexpr int functions = 31;
 
 FUSEKIT_HD float function(int number, float x) {
     switch (number) {
@@ -58,7 +58,8 @@ FUSEKIT_HD float function(int number, float x) {
         case 26: return fk::Silu::slope(x, {});
         case 27: return fk::Elu::slope(x, {});
         case 28: return fk::Mish::slope(x, {});
-        default: return fk::Gelu::slope(x, {});
+        case 29: return fk::Gelu::slope(x, {});
+        default: return fk::HardSwish::apply(x, {});
     }
 }
 
@@ -92,18 +93,18 @@ Exact const exact[functions] = {
     {"silu", 6, -largest, largest, [](double x) { return x * logistic(x); }},
     {"mish", 8, -largest, largest, [](double x) { return x > 40 ? x : x * std::tanh(std::log1p(std::exp(x))); }},
     {"softsign", 3, -largest, largest, [](double x) { return x / (1 + std::fabs(x)); }},
-    {"hardswish slope", 1, -2.9f, 2.9f, [](double x) { return (2 * x + 3) / 6; }},
+    {"hardswish slope", 2, -2.9f, 2.9f, [](double x) { return (2 * x + 3) / 6; }},
     {"tanh slope", 6, -largest, largest, [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); }},
-    {"exp_fast", 2, -largest, 88, [](double x) { return std::exp(x); }},
+    {"exp_fast", 3, -largest, 88, [](double x) { return std::exp(x); }},
     {"divide", 2, smallest, 0x1p126f, [](double x) { return 1 / x; }},
-    {"normal_cdf", 8, -largest, largest, normal, 2e-5},
+    {"normal_cdf", 9, -largest, largest, normal, 2e-5},
     {"gelu", 9, -largest, largest, [](double x) { return x * normal(x); }, 2e-5},
     {"gelutanh", 9, -largest, largest,
      [](double x) { return x * logistic(x * (1.5957691216057308 + 0.07135481627260026 * x * x)); }, 2e-5},
     {"logistic slope", 6, -largest, largest,
      [](double x) { return std::exp(-std::fabs(x)) / std::pow(1 + std::exp(-std::fabs(x)), 2); }},
     {"silu slope", 0, -largest, largest, [](double x) { return logistic(x) * (1 + x * logistic(-x)); }, 0, 12},
-    {"elu slope", 2, -largest, largest, [](double x) { return x > 0 ? 1 : std::exp(x); }},
+    {"elu slope", 3, -largest, largest, [](double x) { return x > 0 ? 1 : std::exp(x); }},
     {"mish slope", 0, -80, largest,
      [](double x) {
          double const t = x > 40 ? 1 : std::tanh(std::log1p(std::exp(x)));
@@ -112,6 +113,7 @@ Exact const exact[functions] = {
      0, 16},
     {"gelu slope", 0, -13, largest, [](double x) { return normal(x) + x * std::exp(-x * x / 2) * 0.3989422804014327; },
      0, 16},
+    {"hardswish", 4, -2.9f, largest, [](double x) { return x >= 3 ? x : x * (x + 3) / 6; }},
 };
 
 __global__ void evaluate(float const* x, float* y, unsigned count) {
