@@ -64,8 +64,8 @@ struct SplitK {
 
 /// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
-                                      Plan::Epilogue::reads_named;
+inline constexpr bool reads_in_bulk =
+    WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::reads_named;
 
 /// True if StripHalo loads that tensor by TMA, with statistics, too.
 template <class Plan, Element T, detail::OutputElement U>
