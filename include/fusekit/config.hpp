@@ -112,12 +112,6 @@ __device__ inline std::uint16_t float_to_half(float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
 }
-/// powf and sqrtf as functions that --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice
-/// User's Guide.
-extern "C" __device__ float __nv_powf(float base, float exponent);
-__device__ inline float power(float base, float exponent) { return __nv_powf(base, exponent); }
-__device__ inline float root(float square) { return __fsqrt_rn(square); }
-__device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) {
@@ -126,24 +120,10 @@ __device__ inline float half_to_float(std::uint16_t bits) {
 __device__ inline std::uint16_t float_to_half(float value) {
     return config::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
-#if defined(__FAST_MATH__)
-/// base^exponent, computed in double: under -ffast-math AMD's powf is exp2(exponent * log2(base)) in float, whose error
-/// grows with the product.
-__device__ inline float power(float base, float exponent) {
-    return static_cast<float>(exp2(exponent * log2(static_cast<double>(base))));
-}
-#else
-__device__ inline float power(float base, float exponent) { return powf(base, exponent); }
-#endif
-__device__ inline float root(float square) { return sqrtf(square); }
-__device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #else
 inline constexpr bool on_device = false;
 FUSEKIT_HD float half_to_float(std::uint16_t bits);
 FUSEKIT_HD std::uint16_t float_to_half(float value);
-FUSEKIT_HD float power(float base, float exponent);
-FUSEKIT_HD float root(float square);
-FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
 /// Conversions by instruction of e4m3 (Mantissa = 3) and e5m2 (Mantissa = 2), if has_float8. One function decodes a

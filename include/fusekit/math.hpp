@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/config.hpp"
+#include "fusekit/math_division.hpp"
 #include "fusekit/math_double.hpp"
 #include "fusekit/math_select.hpp"
 
@@ -15,7 +16,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 /// maps to NaN; no intermediate value overflows if the result is finite. Errors are in ulp of the result, over all
 /// floats (tests/math.cpp). Under fast math they are at most twice as large (tests/fast_math), subnormals may be
 /// flushed to zero, and results for NaN and infinity are undefined. The polynomials are minimax fits made for this
-/// file.
+/// file; on a GPU some functions use its instructions for 2^x and 1 / x.
 namespace fusekit::math {
 
 namespace detail {
@@ -65,12 +66,27 @@ FUSEKIT_HD constexpr V exp(V x) {
     return assoc_barrier(mantissa * detail::power_of_two<V>(first)) * detail::power_of_two<V>(n - first);
 }
 
-/// e^x for x <= 0, to |x| + 4 ulp: on a GPU by its instruction for powers of two.
+namespace detail {
+
+/// e^x for -104 <= x <= 88. On a GPU by its instruction, to 3 ulp and 2^-126: 2^t (1 + r) with t = x / ln 2, rounded,
+/// and r = x - t ln 2, which is below |x| ulp.
+template <class V>
+FUSEKIT_HD constexpr V exp_between(V x) {
+    if constexpr (has_instructions<V>)
+        if (!std::is_constant_evaluated()) {
+            float const t = x * 0x1.715476p0f, power = config::power_of_two(t);
+            float const r = config::fused(t, 0x1.05c61p-29f, config::fused(t, -0x1.62e43p-1f, x));
+            return config::fused(power, r, power);
+        }
+    return exp(x);
+}
+
+}  // namespace detail
+
+/// e^x for x <= 88, to 1 ulp; on a GPU to 3 ulp, and 0 for results below 2^-126.
 template <class V>
 FUSEKIT_HD constexpr V exp_fast(V x) {
-    if constexpr (config::on_device && std::is_same_v<V, float>)
-        if (!std::is_constant_evaluated()) return exp2f(x * 1.44269504f);
-    return exp(x);
+    return detail::exp_between((max)(x, -104.0f));
 }
 
 /// e^x - 1, to 2 ulp, also near zero.
@@ -82,32 +98,35 @@ FUSEKIT_HD constexpr V expm1(V x) {
     return 2.0f * assoc_barrier(scale * tail + assoc_barrier(scale - 0.5f));
 }
 
-/// log(1 + u) for 0 <= u <= 1, to 2 ulp: 2 artanh(u / (2 + u)).
+/// log(1 + u) for 0 <= u <= 1, to 2 ulp, on a GPU to 3: 2 artanh(u / (2 + u)).
 template <class V>
 FUSEKIT_HD constexpr V log1p(V u) {
-    V const s = u / (u + 2.0f), s2 = s * s;
+    V const s = divide(u, u + 2.0f), s2 = s * s;
     V const tail = detail::polynomial(s2, 0.10401006f, 0.0873054191f, 0.111325026f, 0.142851487f, 0.2f, 0.333333343f);
     return 2.0f * (s * s2 * tail + s);
 }
 
-/// tanh x, to 3 ulp.
+/// tanh x, to 3 ulp, on a GPU to 4.
 template <class V>
 FUSEKIT_HD constexpr V tanh(V x) {
     V const e = expm1(2.0f * (min)((max)(x, -10.0f), 10.0f));
-    return e / (e + 2.0f);
+    return divide(e, e + 2.0f);
 }
 
-/// 1 / (1 + e^-x), to 3 ulp.
+/// 1 / (1 + e^-x), to 3 ulp; on a GPU to 4 ulp, and 0 for results below 2^-126.
 template <class V>
 FUSEKIT_HD constexpr V logistic(V x) {
+    if constexpr (detail::has_instructions<V>)
+        if (!std::is_constant_evaluated())
+            return config::reciprocal(1.0f + detail::exp_between((min)((max)(-x, -104.0f), 88.0f)));
     V const e = exp(-(abs)(x));
     return select(x < 0.0f, e, V{} + 1.0f) / (e + 1.0f);
 }
 
-/// log(1 + e^x), to 3 ulp.
+/// log(1 + e^x), to 3 ulp; on a GPU to 4 ulp, and 0 for results below 2^-126.
 template <class V>
 FUSEKIT_HD constexpr V softplus(V x) {
-    return (max)(x, 0.0f) + log1p(exp(-(abs)(x)));
+    return (max)(x, 0.0f) + log1p(exp_fast(-(abs)(x)));
 }
 
 namespace detail {
@@ -188,18 +207,29 @@ FUSEKIT_HD constexpr V erf(V x) {
 }
 
 /// Standard normal CDF, (1 + erf(x / sqrt 2)) / 2. The lower tail has a relative error of 1.1e-5 down to x = -8.4, is
-/// below 1e-16 beyond, and 0 from -15 on.
+/// below 1e-16 beyond, and 0 from -15 on. On a GPU the tail is e^(-x^2 / 2) times a polynomial in 1 / (1 + 0.2121 |x|)
+/// without a constant term.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {
+    if constexpr (detail::has_instructions<V>)
+        if (!std::is_constant_evaluated()) {
+            float const t = config::reciprocal(1.0f + 0.212132037f * (abs)(x));
+            float const share =
+                t * detail::polynomial(t, -0.0647779927f, 0.242868453f, -0.256334573f, 0.274106145f, -0.0475144982f,
+                                       0.10755375f, 0.0741430968f, 0.0853619054f, 0.0845937058f);
+            float const tail = share * config::power_of_two(x * x * -0.721347520f);
+            return select(x < 0.0f, tail, 1.0f - tail);
+        }
     V const a = (min)((abs)(x) * 0x1.6a09e6p-1f, 11.0f);
     V const erfc = select(a < 1.0f, 1.0f - detail::erf_below_1(a), detail::erfc_above_1(a));  // at |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
 }
 
-/// Standard normal density, exp(-x^2 / 2) / sqrt(2 pi), for a finite x^2; error x^2 / 2 ulp.
+/// Standard normal density, exp(-x^2 / 2) / sqrt(2 pi), for a finite x^2; error x^2 / 2 ulp. On a GPU 0 for results
+/// below 2^-127.
 template <class V>
 FUSEKIT_HD constexpr V normal_density(V x) {
-    return Scalar<V>(0.3989422804014327) * exp(-0.5f * (x * x));
+    return Scalar<V>(0.3989422804014327) * exp_fast(-0.5f * (x * x));
 }
 
 /// Square root, correctly rounded for perfect squares, to 1 ulp otherwise; NaN for negative x. Newton's method for the

@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 set(layers
     "^abi\\.hpp$"
     "^config\\.hpp$"
-    "^(text|error|result|math|math_double|math_select)\\.hpp$"
+    "^(text|error|result|math|math_division|math_double|math_instructions|math_select)\\.hpp$"
     "^tensor/"
     "^layer\\.hpp$"
     "^ops/"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/ops/group_norm.hpp"
 
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/large_means.hpp"
 #include "support/refusal.hpp"
 
 namespace fk = fusekit;
@@ -59,10 +61,10 @@ struct Data {
         tensor.copy_to(result.data());
         return result;
     }
-    /// Adds a mean of its own to each channel of x.
-    void shift_channels() {
+    /// Adds a mean of its own to each channel of x: base + step * k.
+    void shift_channels(float base, float step) {
         auto all = values(x);
-        for (std::size_t i = 0; i < all.size(); ++i) all[i] += 3 * float(int(i) % channels);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] += base + step * float(int(i) % channels);
         x.copy_from(all.data());
     }
     Norm::Args args() { return {mean, variance, scale, shift, groups, 0.01f}; }
@@ -71,17 +73,42 @@ struct Data {
 }  // namespace
 
 TEST_CASE("the group norm of one image from the statistics of its channels is that of its values") {
+    for (float const base : {0.0f, 1e4f}) {
+        Data of;
+        of.shift_channels(base, 3);
+        fk::Plan<fk::ChannelStatistics>::bind({.mean = of.mean, .variance = of.variance})(of.device, of.x, of.y);
+        fk::Plan<Norm>::bind(of.args())(of.device, of.x, of.y);
+        auto const found = of.values(of.y);
+        auto const expected = normalized(of.values(of.x), of.values(of.scale), of.values(of.shift), double{0.01f});
+        double largest = 0;
+        for (std::size_t i = 0; i < found.size(); ++i)
+            largest = std::fmax(largest, std::fabs(double(found[i]) - expected[i]));
+        // sums of 105 values less a shift, and means that are rounded, both below base + 34; |scale| / sqrt(v) < 1
+        CHECK(largest < (128 + double{base} + 34) * 0x1p-24);
+    }
+}
+
+TEMPLATE_TEST_CASE("a group norm from statistics does not cancel where the mean is large beside the deviation", "",
+                   float, fk::half) {
+    fk::host::Device device{1};
+    for (float const base : {0.0f, 1e3f, -1900.0f, 1e4f}) {
+        CAPTURE(base);
+        CHECK(test::wrong_norms_of_large_means<TestType>(device, base, [&](auto const& args, auto const& x, auto& y) {
+                  fk::Plan<Norm>::bind(args)(device, x, y);
+              }) == 0);
+    }
+}
+
+TEST_CASE("a group norm from statistics of equal values is the shift exactly") {
     Data of;
-    of.shift_channels();
-    fk::Plan<fk::ChannelStatistics>::bind({.mean = of.mean, .variance = of.variance})(of.device, of.x, of.y);
+    std::vector<float> const means(channels, 1000.1f), variances(channels, 0.0f),
+        x(std::size_t(of.x.layout().size()), 1000.1f);
+    of.mean.copy_from(means.data()), of.variance.copy_from(variances.data()), of.x.copy_from(x.data());
     fk::Plan<Norm>::bind(of.args())(of.device, of.x, of.y);
-    auto const found = of.values(of.y);
-    auto const expected = normalized(of.values(of.x), of.values(of.scale), of.values(of.shift), double{0.01f});
-    double largest = 0;
-    for (std::size_t i = 0; i < found.size(); ++i)
-        largest = std::fmax(largest, std::fabs(double(found[i]) - expected[i]));
-    // statistics of 105 values up to 34, and the cancellation of x * a + b, whose terms are below 10
-    CHECK(largest < 256 * 0x1p-24 * 10);
+    std::vector<float> const y = of.values(of.y), shifts = of.values(of.shift);
+    int wrong = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) wrong += !(y[i] == shifts[i % channels]);
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("a group norm from statistics is a Conv's prologue, whose padding is zero after it") {

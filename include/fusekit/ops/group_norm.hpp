@@ -16,13 +16,15 @@ namespace fusekit {
 ///
 /// Maps one value to one value, so that it may precede a Conv, as its prologue. Arguments: mean and variance, K floats
 /// each, as ChannelStatistics writes them; scale and shift, K floats each; groups, which divides K; epsilon.
-/// Requires: one image, because ChannelStatistics are of all images; variance >= 0, v + epsilon > 0. The result is
-/// computed as x * a + b in float: its error has |m| / sqrt(v) ulp. Source: Wu and He 2018, eq. (7).
+/// Requires: one image, because ChannelStatistics are of all images; variance >= 0, v + epsilon > 0. m is subtracted
+/// before the scale is applied, and m is a float plus its rounding error: a mean that is large beside the deviation
+/// adds no error but that of the K statistics, |m| 2^-24 / sqrt(v) if each is rounded to a float. Source: Wu and He
+/// 2018, eq. (7).
 struct GroupNormFromStatistics {
     static constexpr auto stage = Stage::normalization;
     static constexpr auto equation =
         "y = scale[k] * (x - m) / sqrt(v + epsilon) + shift[k], m and v merged from the channels of k's group";
-    static constexpr int flops_per_element = 2;
+    static constexpr int flops_per_element = 3;
     struct Args {
         Required<ChannelParameters, field::mean> mean;
         Required<ChannelParameters, field::variance> variance;
@@ -32,9 +34,10 @@ struct GroupNormFromStatistics {
         float epsilon = 1e-5f;
     };
 
+    /// y = (x - mean) * scale + shift
     template <class V>
     struct Prepared {
-        V scale, shift;
+        V mean, scale, shift;
     };
     template <class V = float>
     FUSEKIT_HD static constexpr Prepared<V> prepare(std::int64_t k, Args const& args) {
@@ -42,20 +45,23 @@ struct GroupNormFromStatistics {
         auto const channels =
             static_cast<std::uint32_t>(args.mean.layout.shape[0]) / static_cast<std::uint32_t>(args.groups);
         std::uint32_t const first = static_cast<std::uint32_t>(k) / channels * channels;
-        V const count = V{} + static_cast<float>(channels);
-        V mean{}, variance{};
-        for (std::uint32_t j = first; j < first + channels; ++j) mean += args.mean(j);
-        mean /= count;
+        V const count = V{} + static_cast<float>(channels), base = V{} + args.mean(first);
+        // the group's mean less that of its first channel: the sum of large means would be rounded
+        V apart{}, variance{};
+        for (std::uint32_t j = first; j < first + channels; ++j) apart += math::assoc_barrier(args.mean(j) - base);
+        apart /= count;
         for (std::uint32_t j = first; j < first + channels; ++j) {
-            V const apart = math::assoc_barrier(args.mean(j) - mean);
-            variance += args.variance(j) + apart * apart;
+            V const of_channel = math::assoc_barrier(args.mean(j) - base) - apart;
+            variance += args.variance(j) + of_channel * of_channel;
         }
         V const scale = math::over_sqrt(V{} + args.scale(k), variance / count + args.epsilon);
-        return {scale, args.shift(k) - mean * scale};
+        // `rest` is what the sum rounds away of the mean (Dekker 1971)
+        V const mean = math::assoc_barrier(base + apart), rest = apart - math::assoc_barrier(mean - base);
+        return {mean, scale, args.shift(k) - rest * scale};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
-        return x * channel.scale + channel.shift;
+        return math::assoc_barrier(x - channel.mean) * channel.scale + channel.shift;
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& channel) {

@@ -7,6 +7,7 @@
 #include "support/activation_plans.hpp"
 #include "support/binary_operators.hpp"
 #include "support/infinite_values.hpp"
+#include "support/large_means.hpp"
 #include "support/odd_variances.hpp"
 #include "support/static_geometries.hpp"
 
@@ -30,6 +31,19 @@ TEST_CASE("HIP: a negative variance gives NaN, others follow the equation") {
     fk::hip::Device device = gpu();
     check_odd_variances<float, fk::Spatial>(device);
     check_odd_variances<float, fk::PerActivation>(device);
+}
+
+// The filters of 1 x 1 are the identity, so that y is the prologue's values.
+TEST_CASE("HIP: a group norm from statistics does not cancel where the mean is large beside the deviation") {
+    fk::hip::Device device = gpu();
+    std::vector<float> identity(12 * 12);
+    for (std::size_t k = 0; k < 12; ++k) identity[13 * k] = 1;
+    fk::Tensor<float, fk::hip::Device> weights(device, fk::krsc(12, 1, 1, 12));
+    weights.copy_from(identity.data());
+    using Plan = fk::Plan<fk::GroupNormFromStatistics, fk::Conv<fk::filter(1, 1)>>;
+    CHECK(wrong_norms_of_large_means<float>(device, 1e4f, [&](auto const& args, auto const& x, auto& y) {
+              Plan::bind(args, {.weights = weights})(device.with<fk::hip::Gemm<64, 64, 16>>(), x, y);
+          }) == 0);
 }
 
 TEST_CASE("HIP: every activation agrees with the host") {

@@ -62,11 +62,10 @@ struct SplitK {
     unsigned whole = 0;  ///< number of the first tiles that one CTA each computes (StreamKTail)
 };
 
-/// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z. False with
-/// statistics, which need the SMEM.
+/// True if TMA loads the tensor of y's shape that an operator of the epilogue reads, such as a Residual's z.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool reads_in_bulk = WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 &&
-                                      Plan::Epilogue::reads_named && !Plan::totals_tiles;
+inline constexpr bool reads_in_bulk =
+    WarpSpecializedEntry::has_kernel<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::reads_named;
 
 /// True if StripHalo loads that tensor by TMA, with statistics, too.
 template <class Plan, Element T, detail::OutputElement U>

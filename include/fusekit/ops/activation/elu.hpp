@@ -20,7 +20,7 @@ struct Elu {
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {
-        return math::keep_nan(x, math::select(x > 0.0f, V{} + 1.0f, args.alpha * math::exp((math::min)(x, 0.0f))));
+        return math::keep_nan(x, math::select(x > 0.0f, V{} + 1.0f, args.alpha * math::exp_fast((math::min)(x, 0.0f))));
     }
 };
 

@@ -13,12 +13,14 @@ struct HardSwish {
     static constexpr auto equation = "y = x * min(max(x + 3, 0), 6) / 6";
     struct Args {};
     template <class V>
+    static constexpr auto sixth = math::Scalar<V>(1) / 6;
+    template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return (math::max)(x, -3.0f) * math::assoc_barrier((math::min)((math::max)(x + 3.0f, 0.0f), 6.0f) / 6.0f);
+        return (math::max)(x, -3.0f) * math::assoc_barrier((math::min)((math::max)(x + 3.0f, 0.0f), 6.0f) * sixth<V>);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const curve = math::assoc_barrier(2.0f * x + 3.0f) / 6.0f;
+        V const curve = math::divide_exactly(math::assoc_barrier(2.0f * x + 3.0f), V{} + 6.0f);
         return math::keep_nan(x, math::select(x >= 3.0f, V{} + 1.0f, math::select(x > -3.0f, curve, V{})));
     }
 };

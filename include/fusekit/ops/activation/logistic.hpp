@@ -16,8 +16,8 @@ struct Logistic {
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const e = math::exp(-(math::abs)(x)), sum = e + 1.0f;  // 1 - y would cancel
-        return e / (sum * sum);
+        V const e = math::exp_fast(-(math::abs)(x)), sum = e + 1.0f;  // 1 - y would cancel
+        return math::divide(e, sum * sum);
     }
 };
 

@@ -13,7 +13,7 @@ struct Softsign {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         V const finite = (math::min)((math::max)(x, -1e30f), 1e30f);
-        return finite / (1.0f + (math::abs)(finite));
+        return math::divide(finite, 1.0f + (math::abs)(finite));
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

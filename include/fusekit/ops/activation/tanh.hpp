@@ -18,8 +18,8 @@ struct Tanh {
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {
-        V const e = math::exp(-2.0f * (math::abs)(args.alpha * x)), sum = e + 1.0f;  // 1 - tanh^2 would cancel
-        return args.alpha * (args.beta * (4.0f * e / (sum * sum)));
+        V const e = math::exp_fast(-2.0f * (math::abs)(args.alpha * x)), sum = e + 1.0f;  // 1 - tanh^2 would cancel
+        return args.alpha * (args.beta * math::divide(4.0f * e, sum * sum));
     }
 };
 

@@ -40,7 +40,7 @@ struct Average {
     }
     template <class V>
     FUSEKIT_HD static constexpr V finish(V total, std::int64_t count) {
-        return total / (V{} + static_cast<math::Scalar<V>>(count));
+        return math::divide_exactly(total, V{} + static_cast<math::Scalar<V>>(count));
     }
 };
 

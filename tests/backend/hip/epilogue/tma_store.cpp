@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 
+#include <catch2/catch_template_test_macros.hpp>
+
 #include "backend/hip/blocks.hpp"
+#include "backend/hip/conv_block.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 
@@ -126,4 +129,25 @@ TEST_CASE("HIP: threads store tiles to y whose pixels are misaligned for TMA") {
     check<Biased>(2, 2, 9, 69, 69, false);
     check<Biased>(1, 5, 5, 1, 3, false);
     check<Biased, true>(1, 9, 9, 37, 41, false);
+}
+
+TEMPLATE_TEST_CASE("HIP: statistics are of the sum with a Residual that TMA loads", "",
+                   (hip::WarpSpecialized<192, 128, 4>), (hip::WarpSpecialized<64, 64, 8, hip::Roles::ping_pong>),
+                   hip::Halo<232>) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    using Layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Residual, fk::ChannelStatistics>;
+    static_assert(hip::reads_in_bulk<Layer, fk::half, fk::half>);
+    for (ConvSizes const& sizes : {ConvSizes{2, 72, 19, 13, 128}, ConvSizes{1, 16, 33, 65, 200},
+                                   ConvSizes{9, 64, 16, 15, 64}, ConvSizes{5, 64, 14, 14, 64}}) {
+        if (hip::HaloSchedule<TestType> && (sizes.c > 64 || sizes.k > 64)) continue;
+        CAPTURE(sizes.c, sizes.h, sizes.w, sizes.k);
+        ConvBlock<fk::half> block(device, sizes);
+        Layer::bind({.weights = block.on_weights}, {.bias = block.on_bias}, {.z = block.on_z},
+                    {.mean = block.mean, .variance = block.variance, .scratch = block.scratch})(scheduled, block.on_x,
+                                                                                                block.y);
+        auto const exact = block.expected([](double x, int) { return x; });
+        CHECK(block.wrong(exact) == 0);
+        block.check_statistics(exact);
+    }
 }

@@ -34,6 +34,7 @@ static_assert(has_kernel<Three, fk::Residual, fk::ChannelStatistics> &&
               has_kernel<fk::Requantize, Three, fk::Residual>);
 static_assert(!has_kernel<Three, fk::ChannelStatistics, fk::Amax> &&
               !has_kernel<Three, fk::Store, fk::ChannelStatistics>);
+static_assert(has_kernel<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>, Three>);
 static_assert(!has_kernel<fk::BatchNormInference<fk::Spatial>, fk::Requantize, Three>);  // 5 parameters per channel
 static_assert(has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::Bias, fk::ChannelStatistics>);
 static_assert(!has_kernel<fk::TransposedConv<fk::filter(4, 4).stride(2)>, fk::ChannelStatistics> &&
@@ -168,4 +169,23 @@ TEST_CASE("HIP: large images with 64 channels of y have StripHalo's prediction f
     CHECK(selected<false>(512, 104, 256).starts_with("WarpSpecialized<"));
     CHECK(selected<true>(64, 284, 128).starts_with("StripHalo<"));
     CHECK(selected<true>(128, 280, 128).starts_with("WarpSpecialized<"));
+}
+
+TEST_CASE("HIP: an upsampled convolution with statistics has StripHalo's prediction first") {
+    using Doubled = fk::Plan<fk::TransposedConv<fk::filter(4, 4).stride(2).pad(1)>, fk::ChannelStatistics>;
+    auto const floats = [](int number) { return static_cast<float*>(fk::detail::stand_in(number)); };
+    auto const halves = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
+    for (std::int64_t const c : {64, 512}) {
+        auto const x = fk::nhwc(1, 64, 64, c), y = fk::nhwc(1, 128, 128, 256);
+        auto const of_channels = [&](int number) {
+            return fk::TensorView<float, 1>(floats(number), fk::channels(256));
+        };
+        fk::TensorView<float, 1> const scratch(floats(3), fk::channels(fk::ChannelStatistics::scratch(y.shape)));
+        fk::TensorView<fk::half const> const w(halves(4), fk::krsc(c, 4, 4, 256));
+        auto const bound =
+            Doubled::bind({.weights = w}, {.mean = of_channels(1), .variance = of_channels(2), .scratch = scratch});
+        auto const predicted = predict_run(Architecture::sm(90), bound, fk::TensorView<fk::half const>(halves(5), x),
+                                           fk::TensorView<fk::half>(halves(6), y));
+        CHECK(std::string(predicted.to_string().c_str()).starts_with("StripHalo<"));
+    }
 }

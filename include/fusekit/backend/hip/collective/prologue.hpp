@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/epilogue.hpp"
+#include "fusekit/plan/packed_state.hpp"
 
 namespace fusekit::hip {
 
@@ -29,14 +30,15 @@ __device__ Operand as_operand(T value) {
 /// of arrays: a thread loads the same float of four consecutive indices as one vector.
 template <class Prologue, int Size, bool = Prologue::channelwise>
 struct PrologueStates {
-    using State = typename Prologue::template State<float>;
-    static constexpr int floats = static_cast<int>(sizeof(State) / sizeof(float));
+    using Packed = detail::PackedState<Prologue>;
+    static constexpr int floats = Packed::size;
 
     alignas(16) float values[floats][Size];
 
-    __device__ void put(unsigned k, State const& state) {
+    __device__ void put(unsigned k, typename Packed::State const& state) {
+        auto const packed = Packed::of(state);
 #pragma unroll
-        for (int i = 0; i < floats; ++i) values[i][k] = reinterpret_cast<float const*>(&state)[i];
+        for (int i = 0; i < floats; ++i) values[i][k] = packed.values[i];
     }
 
     /// The parameters of indices k to k + Count - 1 of the table, in registers; state_packet(k) loads them, k a
@@ -45,11 +47,11 @@ struct PrologueStates {
     struct StatePacket {
         Packet<float, Count> values[floats];
 
-        __device__ State operator[](int i) const {
-            State state;
+        __device__ typename Packed::State operator[](int i) const {
+            Packed packed;
 #pragma unroll
-            for (int j = 0; j < floats; ++j) reinterpret_cast<float*>(&state)[j] = values[j].values[i];
-            return state;
+            for (int j = 0; j < floats; ++j) packed.values[j] = values[j].values[i];
+            return packed.state();
         }
     };
     template <int Count>

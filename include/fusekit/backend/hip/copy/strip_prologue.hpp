@@ -41,7 +41,8 @@ public:
         HaloStrips const& strips = params.halo_strips;
         if constexpr (Prologue::channelwise) {
             for (unsigned k = thread; k < static_cast<unsigned>(conv.group_c()); k += threads)
-                shared.states.put(k, Prologue::prepare(std::int64_t{k}, params.bound.prologue));
+                shared.states.put(
+                    k, FastPrologue<Prologue>::prepared(Prologue::prepare(std::int64_t{k}, params.bound.prologue)));
             NamedBarrier<barrier_number, threads>{}();
         }
         typename decltype(of_kernel.x_pipeline)::State state;

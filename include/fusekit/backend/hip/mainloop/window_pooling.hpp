@@ -23,6 +23,9 @@ class WindowPooling {
     static constexpr Filter<2> window = Pool::geometry;
     static constexpr bool padded = window.pad(0) != window || Pool::rounds_up;
     static constexpr bool writes_taps = Pool::writes_taps;
+    /// True if vectors in the padding are replaced by zeros: of sums of values that no operator changes.
+    static constexpr bool masks =
+        !Reduce::may_repeat && Epilogue::size == 1 && sizeof(Packet<T, lanes>) % sizeof(unsigned) == 0;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
     /// Number of a window's rows, and of its columns, whose loads are in flight at once.
     static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
@@ -60,18 +63,20 @@ public:
 #pragma unroll columns_at_once
             for (int j = 0; j < window.size.w; ++j) {
                 Tap const column = index(params, 1, to.q, j);
-                auto const values = *reinterpret_cast<Packet<T, lanes> const*>(&params.x(n, to.k, row.at, column.at));
+                bool const is_inside = row.is_inside && column.is_inside;
+                auto const values = masked(
+                    *reinterpret_cast<Packet<T, lanes> const*>(&params.x(n, to.k, row.at, column.at)), is_inside);
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane) {
                     ThreadCoord const from({n, to.k + lane, row.at, column.at});
                     float const value = Epilogue::apply(static_cast<float>(values.values[lane]), from, state[lane],
                                                         params.bound.epilogue);
                     if constexpr (writes_taps) {
-                        if (row.is_inside && column.is_inside) maximum[lane].add(value, i * window.size.w + j);
+                        if (is_inside) maximum[lane].add(value, i * window.size.w + j);
                         continue;
                     }
                     float const sum = Reduce::combine(of_row[lane], value);
-                    of_row[lane] = Reduce::may_repeat || (row.is_inside && column.is_inside) ? sum : of_row[lane];
+                    of_row[lane] = Reduce::may_repeat || masks || is_inside ? sum : of_row[lane];
                 }
             }
 #pragma unroll
@@ -97,6 +102,22 @@ private:
     /// True if each window row is reduced first, and then the rows: for large windows, so that rounding errors grow
     /// with rows + columns instead of rows * columns.
     static constexpr bool in_rows = taps > detail::addends;
+
+    /// Returns the vector, or zeros if `masks` and it is not inside x.
+    __device__ static Packet<T, lanes> masked(Packet<T, lanes> const& values, [[maybe_unused]] bool is_inside) {
+        if constexpr (masks) {
+            struct Words {
+                unsigned word[sizeof(values) / sizeof(unsigned)];
+            };
+            auto words = config::bit_cast<Words>(values);
+            unsigned const mask = is_inside ? ~0u : 0;
+#pragma unroll
+            for (unsigned& word : words.word) word &= mask;
+            return config::bit_cast<Packet<T, lanes>>(words);
+        } else {
+            return values;
+        }
+    }
 
     /// Row or column index in x that a tap reads, clamped to x (`at`), and true if the unclamped index is inside x
     /// (`is_inside`).

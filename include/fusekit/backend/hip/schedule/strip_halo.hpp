@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/schedule/warp_specialized.hpp"
 #include "fusekit/backend/hip/strip_halo_tiles.hpp"
+#include "fusekit/plan/packed_state.hpp"
 
 namespace fusekit::hip {
 
@@ -79,9 +80,7 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
 
     /// True if the prologue's parameters of all channels fit SMEM.
     template <class Plan>
-    static constexpr bool fits_table =
-        !Plan::Prologue::channelwise ||
-        sizeof(typename Plan::Prologue::template State<float>) <= sizeof(float) * max_prologue_floats;
+    static constexpr bool fits_table = detail::PackedState<typename Plan::Prologue>::size <= max_prologue_floats;
 
     /// Returns the first unmet condition of a plan of elements T and results U that meets conditions(); extents are not
     /// checked.
@@ -142,8 +141,9 @@ struct StripHaloEntry : TmaEntry<StripHaloEntry> {
                                              GpuRates const& rates) {
         if (can_implement<DefaultStripHalo, half, half>(of) || size_of(of.type) != 2) return {};
         if (!of.aligned_pixels || of.copied_bytes > 0 || !of.stores_by_tma || of.maxima) return {};
-        if ((of.reads_image || of.totals) && !of.prologue) return {};  // WarpSpecialized takes less time
         HaloStripShape const shape = shape_of(of);
+        // WarpSpecialized takes less time; it has no statistics of a TransposedConv with a stride
+        if ((of.reads_image || of.totals) && !of.prologue && shape.phases == 1) return {};
         std::int64_t const blocks = detail::divide_up(of.x[1], HaloStripShape::channels);
         Workload const workload{
             .rounds = static_cast<double>(detail::divide_up(shape.tiles(of.y), rates.processors)),
