@@ -9,8 +9,10 @@
 
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
+#include "support/effort.hpp"
 #include "support/element_types.hpp"
 #include "support/filled.hpp"
+#include "support/half_types.hpp"
 #include "support/oracle.hpp"
 #include "support/oracle_training.hpp"
 
@@ -181,7 +183,7 @@ void check_conv_channel_statistics(Device& device) {
         check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 1, {.offset = 1 << 12}});
         check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 0, {.offset = 5, .exact = true}});
         check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{2, 5, 9, 7}, 19, same});
-        check_conv_statistics<Conv, fk::bfloat16, 4>(
+        check_conv_statistics<Conv, LastHalf, 4>(
             device, x, y, {{1, 6, 9, 7}, 10, {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2}});
         check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 9, 5, 11}, 9, grouped(same, 9)});
         check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{3, 40, 11, 10}, 40, grouped(same, 40)});
@@ -212,14 +214,22 @@ void check_channel_statistics(Device& device) {
                                     {2, 1, 3, 70}, {9, 64, 6, 6}, {40, 3, 7, 7}};
     char const* const layouts[][2] = {
         {"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nhwc", "nchw"}, {"nchw", "nhwc"}, {"nchw+1", "nchw*2"}};
-    for (auto const& layout : layouts)
+    int turn = 0;
+    for (auto const& layout : layouts) {
         for (oracle::Shape const& shape : shapes) {
+            // On an emulated GPU 16 bits and hard values alternate from shape to shape and from layout to layout.
+            bool const all = emulated_part == 1;
             check_statistics<float, 4>(device, layout[0], layout[1], shape);
-            check_statistics<fk::half, 4>(device, layout[0], layout[1], shape);
-            check_statistics<fk::bfloat16, 4>(device, layout[0], layout[1], shape);
-            check_statistics<float, 4>(device, layout[0], layout[1], shape, 1 << 12, (1 << 12) + 1);
-            check_statistics<float, 4>(device, layout[0], layout[1], shape, 5, 5);
+            if (all || turn % 2 == 0) check_statistics<fk::half, 4>(device, layout[0], layout[1], shape);
+            if (all || turn % 2 == 1) {
+                check_statistics<LastHalf, 4>(device, layout[0], layout[1], shape);
+                check_statistics<float, 4>(device, layout[0], layout[1], shape, 1 << 12, (1 << 12) + 1);
+                check_statistics<float, 4>(device, layout[0], layout[1], shape, 5, 5);
+            }
+            ++turn;
         }
+        ++turn;
+    }
     check_statistics<float, 3>(device, "ncw", "nwc", {2, 6, 1, 21});
     check_statistics<fk::half, 5>(device, "ncdhw", "ndhwc", {2, 5, 3, 4, 2});
 }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "support/half_types.hpp"
 #include "support/random_case.hpp"
 #include "support/run_case.hpp"
 
@@ -17,7 +18,7 @@ template <class Device>
 std::vector<Form<Device>> const& forms(fk::DataType type) {
     if (type == fk::DataType::float32) return forms<Device, float>();
     if (type == fk::DataType::float16) return forms<Device, fk::half>();
-    return forms<Device, fk::bfloat16>();
+    return forms<Device, LastHalf>();
 }
 
 template <class Device>

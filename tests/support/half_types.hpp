@@ -19,4 +19,16 @@ using HalfTypes = std::tuple<fusekit::half, fusekit::bfloat16>;
 template <class... Others>
 using HalvesAnd = decltype(std::tuple_cat(std::tuple<Others...>{}, HalfTypes{}));
 
+/// bfloat16, or half if a program compiles kernels for half alone.
+using LastHalf = std::tuple_element_t<std::tuple_size_v<HalfTypes> - 1, HalfTypes>;
+
+/// Others, and bfloat16 if a program compiles both.
+#ifdef FEWER_KERNELS
+template <class... Others>
+using AndBfloat16 = std::tuple<Others...>;
+#else
+template <class... Others>
+using AndBfloat16 = std::tuple<Others..., fusekit::bfloat16>;
+#endif
+
 }  // namespace test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Property {
     std::function<std::string(Problem const&, oracle::Tensor const&)> run;  // returns the difference, or empty
     int cases;
     double multiplications;  // maximum per case
+    std::int64_t step = 1, first = 0;  // of the random cases, those of the numbers first, first + step ... run
+    bool has_bfloat16 = true;          // if not, cases of bfloat16 run in half
 };
 
 /// Runs regression cases, then random ones, identical in every run, within a Catch2 test case. Environment:

@@ -7,6 +7,7 @@
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
 #include "support/filled.hpp"
+#include "support/half_types.hpp"
 #include "support/oracle.hpp"
 
 namespace test {
@@ -92,15 +93,15 @@ void check_stored_values(Device& device) {
         for (oracle::Shape const& shape : shapes) {
             check_stored_pointwise<float, float, 4>(device, layouts, shape);
             check_stored_pointwise<fk::half, float, 4>(device, layouts, shape);
-            check_stored_pointwise<fk::bfloat16, fk::half, 4>(device, layouts, shape);
+            check_stored_pointwise<LastHalf, fk::half, 4>(device, layouts, shape);
             check_stored_pointwise<float, fk::bfloat16, 4>(device, layouts, shape);
             check_stored_pointwise<fk::int8, fk::int8, 4>(device, layouts, shape);
         }
         check_stored_conv<float, float>(device, layouts, {2, 5, 9, 7}, 37, {.r = 1, .s = 1});
         check_stored_conv<fk::half, fk::half>(device, layouts, {2, 5, 9, 7}, 19,
                                               {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1});
-        check_stored_conv<fk::bfloat16, float>(device, layouts, {1, 6, 9, 7}, 10,
-                                               {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2});
+        check_stored_conv<LastHalf, float>(device, layouts, {1, 6, 9, 7}, 10,
+                                           {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2});
         check_stored_conv<float, fk::bfloat16>(
             device, layouts, {2, 9, 5, 11}, 9,
             {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 9});

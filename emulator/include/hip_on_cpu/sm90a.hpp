@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sched.h>
-
 #include <cstdint>
 #include <type_traits>
 
 #include "hip_on_cpu/block.hpp"
 #include "hip_on_cpu/factor.hpp"
+#include "hip_on_cpu/kernel.hpp"
 
 /// PTX instructions of NVIDIA's sm_90a, one function each, under PTX's names; "tma" stands for cp.async.bulk.tensor. A
 /// shared memory address is an offset in bytes from the start of the launch's dynamic shared memory. Warps have 32
@@ -116,11 +115,11 @@ inline unsigned atom_add_acq_rel(unsigned* number, unsigned count) {
 }
 /// ld.acquire.gpu, ld.relaxed.gpu, st.relaxed.gpu. A load yields the CPU, because kernels poll with it.
 inline unsigned ld_acquire(unsigned const* number) {
-    sched_yield();
+    yield_when_polling();
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 inline unsigned ld_relaxed(unsigned const* number) {
-    sched_yield();
+    yield_when_polling();
     return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
 inline void st_relaxed(unsigned* number, unsigned value) { __atomic_store_n(number, value, __ATOMIC_RELAXED); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "support/dot_product.hpp"
 #include "support/filled.hpp"
 
 namespace test {
@@ -52,8 +53,9 @@ struct ConvBlock {
     /// Sums of weights * before(x, c) + bias + z, where `before` is the prologue.
     template <class Before>
     std::vector<double> expected(Before const& before) const {
-        std::vector<double> result(z.size());
+        std::vector<double> result(z.size()), read(x.size());
         std::size_t at = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) read[i] = before(x[i], static_cast<int>(i % std::size_t(of.c)));
         for (int n = 0; n < of.n; ++n)
             for (int p = 0; p < of.h; ++p)
                 for (int q = 0; q < of.w; ++q)
@@ -63,9 +65,9 @@ struct ConvBlock {
                             for (int s = 0; s < 3; ++s) {
                                 int const row = p + r - 1, column = q + s - 1;
                                 if (row < 0 || row >= of.h || column < 0 || column >= of.w) continue;
-                                double const* const in = &x[std::size_t(((n * of.h + row) * of.w + column) * of.c)];
-                                double const* const by = &weights[std::size_t(((k * 3 + r) * 3 + s) * of.c)];
-                                for (int c = 0; c < of.c; ++c) sum += by[c] * before(in[c], c);
+                                sum += dot_product(&weights[std::size_t(((k * 3 + r) * 3 + s) * of.c)],
+                                                   &read[std::size_t(((n * of.h + row) * of.w + column) * of.c)],
+                                                   std::size_t(of.c));
                             }
                         result[at] = sum;
                     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch_test_macros.hpp>
+#include <type_traits>
+#include <vector>
 
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
@@ -10,7 +12,9 @@ using namespace test;
 TEST_CASE("HIP: every form of plan can be captured, and replays are bitwise identical") {
     fk::hip::Device device = gpu();
     Runner runner(device, GRAPH_REPLAYS);
-    for (fk::DataType const type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16})
+    std::vector<fk::DataType> types{fk::DataType::float32, fk::DataType::float16};
+    if constexpr (std::is_same_v<LastHalf, fk::bfloat16>) types.push_back(fk::DataType::bfloat16);
+    for (fk::DataType const type : types)
         for (bool const last : {false, true})
             for (Form<Runner> const& form : forms<Runner>(type)) {
                 Case about = Case::parse("n2c6h7w9k10r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float C #3");

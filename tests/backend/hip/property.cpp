@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "support/property.hpp"
 
+#include <type_traits>
+
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
 #include "support/forms.hpp"
@@ -12,15 +14,12 @@ TEST_CASE("HIP: plans of geometries known at run time compute what the oracle do
     Runner runner(device);
     // The emulated GPU runs every other case at each width of waves.
 #ifdef HIP_ON_CPU
-    constexpr unsigned step = 2;
-    unsigned number = hip_on_cpu::wave_width() / 32;
+    constexpr std::int64_t step = 2;
+    std::int64_t const first = hip_on_cpu::wave_width() / 64;
 #else
-    constexpr unsigned step = 1;
-    unsigned number = 0;
+    constexpr std::int64_t step = 1, first = 0;
 #endif
     check({names<Runner>(),
-           [&](Problem const& problem, oracle::Tensor const& expected) {
-               return number++ % step == 0 ? run_form(problem, expected, runner) : "";
-           },
-           600, 2e6});
+           [&](Problem const& problem, oracle::Tensor const& expected) { return run_form(problem, expected, runner); },
+           600, 2e6, step, first, std::is_same_v<LastHalf, fk::bfloat16>});
 }

@@ -6,6 +6,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "support/half_types.hpp"
 #include "support/random.hpp"
 #include "support/training_cases.hpp"
 
@@ -97,13 +98,13 @@ TEST_CASE("batch norm of small tensors is reduced in the registers of a cluster"
     Recording device(gpu);
     check<fk::half>(device, {2, 24, 9, 11}, "nhwc", 2, 2);  // the last segment is narrower
     check<fk::half>(device, {1, 8, 37, 41}, "nhwc", 1, 4);
-    check<fk::bfloat16>(device, {3, 16, 5, 7}, "nhwc", 2, 1);
+    check<LastHalf>(device, {3, 16, 5, 7}, "nhwc", 2, 1);
     check<float>(device, {5, 20, 13, 17}, "nhwc", 2, 4);
     check<float>(device, {5, 1, 33, 36}, "nchw", 1, 4);
     check<fk::half>(device, {7, 8, 7, 7}, "nchw", 1, 1);  // planes that are no whole number of vectors
     check<fk::half>(device, {3, 8, 65, 25}, "nchw", 1, 1);
     check<fk::half>(device, {3, 58, 9, 11}, "nhwc", 8, 1);  // channels that are no multiple of a vector
-    check<fk::bfloat16>(device, {2, 6, 23, 19}, "nhwc", 4, 4);
+    check<LastHalf>(device, {2, 6, 23, 19}, "nhwc", 4, 4);
     check<float>(device, {2, 5, 9, 7}, "nhwc", 8, 4);
     check<fk::half>(device, {1, 8, 97, 89}, "nhwc", 1, 16);
     check<fk::half>(device, {2, 8, 83, 101}, "nhwc", 1, 8);  // many packets per thread

@@ -9,6 +9,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "support/check_case.hpp"
+#include "support/half_types.hpp"
 #include "support/run_case.hpp"
 #include "support/static_geometries.hpp"
 #include "support/stored_values.hpp"
@@ -21,11 +22,11 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using Map = fk::BatchNormInference<fk::PerActivation>;
+using Elements = HalvesAnd<float, fk::int8>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: depthwise convolutions of every window are exact in every layout", "", float, fk::half,
-                   fk::bfloat16, fk::int8) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise convolutions of every window are exact in every layout", "", Elements) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<64>>();
     using Scheduled = decltype(depthwise);

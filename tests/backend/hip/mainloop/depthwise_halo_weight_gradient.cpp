@@ -5,6 +5,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "backend/hip/one_gradient.hpp"
@@ -15,10 +16,16 @@ using namespace test;
 
 namespace {
 
-/// Checks a depthwise weight gradient by the kernels of depthwise convolutions, and that DepthwiseHaloWeightGradient
-/// computes it unless `is_other`.
-template <class T, auto filter, bool Accumulates = false>
-void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = false, char const* x_layout = "nhwc",
+struct HaloGradient {
+    static auto prepare(auto const&... arguments) {
+        return fk::hip::detail::prepare_depthwise_halo_gradient(arguments...);
+    }
+};
+
+/// Checks a depthwise weight gradient by DepthwiseHaloWeightGradient; if `is_other`, that it does not compute this one,
+/// and checks the gradient by the kernels of depthwise convolutions.
+template <class T, auto filter, bool Accumulates = false, bool is_other = false>
+void check(fk::hip::Device& device, oracle::Shape const& shape, char const* x_layout = "nhwc",
            char const* dw_layout = "nhwc") {
     using Plan = fk::Plan<fk::ConvWeightGradient<filter>>;
     using X = XOf<T>;
@@ -32,7 +39,7 @@ void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = 
     auto const launch =
         fk::hip::detail::prepare_depthwise_halo_gradient(device.gpu(), params, fk::hip::max_workspace_bytes);
     CHECK(static_cast<bool>(launch) == !is_other);
-    OneGradient<DepthwiseGradient> depthwise(device);
+    OneGradient<std::conditional_t<is_other, DepthwiseGradient, HaloGradient>> depthwise(device);
     check_weight_gradient<T, filter, Accumulates>(depthwise, {shape, out.c, x_layout, "nhwc", dw_layout});
 }
 
@@ -42,10 +49,10 @@ void check(fk::hip::Device& device, oracle::Shape const& shape, bool is_other = 
 TEMPLATE_TEST_CASE("HIP: depthwise weight gradients from SMEM are exact", "", fk::half, (Types<fk::bfloat16, float>)) {
     fk::hip::Device device = sm90a_device();
     check<TestType, fk::filter(4, 5).pad(2).groups(8), true>(device, {2, 8, 9, 16});
-    check<TestType, fk::filter(5, 5).pad(1).groups(40)>(device, {1, 40, 67, 41}, false, "nhwc", "nchw");
+    check<TestType, fk::filter(5, 5).pad(1).groups(40)>(device, {1, 40, 67, 41}, "nhwc", "nchw");
     check<TestType, fk::filter(5, 5).pad(2).groups(72)>(device, {3, 72, 13, 11});
     check<TestType, fk::filter(7, 7).pad(3).groups(32)>(device, {2, 32, 37, 29});
-    check<TestType, fk::filter(7, 7).pad(3).groups(16)>(device, {2, 16, 7, 7}, false, "nhwc+8");
+    check<TestType, fk::filter(7, 7).pad(3).groups(16)>(device, {2, 16, 7, 7}, "nhwc+8");
     check<TestType, fk::filter(3, 3).pad(1).groups(40), true>(device, {5, 40, 7, 6});
     check<TestType, fk::filter(3, 3).pad(1).groups(16)>(device, {2, 16, 34, 31});
     check<TestType, fk::filter(3, 3).pad(1).stride(2).groups(72)>(device, {3, 72, 15, 13});
@@ -57,7 +64,8 @@ TEST_CASE("HIP: depthwise weight gradients from SMEM are exact for filters, stri
     check<fk::half, fk::filter(3, 3).pad(0, 1).stride(3).groups(16)>(device, {3, 16, 20, 11});
     check<fk::half, fk::filter(2, 3).pad(1).groups(16)>(device, {70, 16, 3, 4});
     check<fk::half, fk::filter(3, 4).pad(2).dilation(2, 1).groups(16)>(device, {2, 16, 9, 65});
-    check_weight_gradient<fk::half, fk::filter(5).pad(2).groups(18)>(device, {{2, 18, 1, 83}, 18, "nwc", "nwc", "nwc"});
+    OneGradient<HaloGradient> halo(device);
+    check_weight_gradient<fk::half, fk::filter(5).pad(2).groups(18)>(halo, {{2, 18, 1, 83}, 18, "nwc", "nwc", "nwc"});
     check<fk::half, fk::filter(5, 5).pad(2).stride(3).groups(8)>(device, {2, 8, 25, 23});
     check<fk::half, fk::filter(6, 4).pad(1).stride(4).groups(8)>(device, {1, 8, 41, 38});
     check<fk::half, fk::filter(4, 5).pad(7, 2).dilation(3, 1).stride(2, 1).groups(8)>(device, {1, 8, 6, 9});
@@ -65,15 +73,16 @@ TEST_CASE("HIP: depthwise weight gradients from SMEM are exact for filters, stri
     check<fk::half, fk::filter(7, 3).pad(3, 0).groups(8)>(device, {2, 8, 5, 3});
     check<fk::half, fk::filter(5, 5).pad(2).groups(12)>(device, {1, 12, 5, 6});  // no vectors of 8 channels
     check<fk::half, fk::filter(3, 3).pad(1).groups(58)>(device, {2, 58, 9, 6});
-    check<fk::half, fk::filter(3, 3).pad(1).stride(2).groups(24)>(device, {2, 24, 9, 6}, false, "nhwc+2");
-    check<fk::half, fk::filter(3, 3).pad(1).groups(17)>(device, {2, 17, 9, 6}, true);  // no pairs of channels
-    check<fk::half, fk::filter(3, 3).pad(1).groups(14)>(device, {2, 14, 9, 6}, true);  // few channels
-    check<fk::half, fk::filter(5, 5).pad(2).groups(8)>(device, {1, 8, 5, 6}, true, "nchw");
+    check<fk::half, fk::filter(3, 3).pad(1).stride(2).groups(24)>(device, {2, 24, 9, 6}, "nhwc+2");
+    check<fk::half, fk::filter(3, 3).pad(1).groups(17), false, true>(device, {2, 17, 9, 6});  // no pairs of channels
+    check<fk::half, fk::filter(3, 3).pad(1).groups(14), false, true>(device, {2, 14, 9, 6});  // few channels
+    check<fk::half, fk::filter(5, 5).pad(2).groups(8), false, true>(device, {1, 8, 5, 6}, "nchw");
     check<fk::half, fk::filter(5, 5).pad(2).groups(8)>(device, {1, 8, 12, 2000});
 }
 
 TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients from SMEM that multiply it") {
     fk::hip::Device device = sm90a_device();
+    OneGradient<HaloGradient> halo(device);
     constexpr int c = 16, h = 9, w = 10, at_c = 3;
     auto const check_infinities = [&]<int r>(std::integral_constant<int, r>) {
         constexpr auto filter = fk::filter(r, r).pad(r / 2).groups(c);
@@ -85,7 +94,7 @@ TEST_CASE("HIP: an infinity reaches only the depthwise weight gradients from SME
                 std::vector<fk::half> ones(c * h * w, fk::half(1.0f)), values = ones;
                 values[static_cast<std::size_t>(layout.offset({{0, at_c, at_h, at_w}}))] = infinity;
                 x.copy_from((in_dy ? ones : values).data()), dy.copy_from((in_dy ? values : ones).data());
-                auto const dw = fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy})(device, x);
+                auto const dw = fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dy})(halo, x);
                 std::vector<fk::half> got(c * r * r);
                 dw.copy_to(got.data());
                 int wrong = 0;

@@ -4,6 +4,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "support/half_types.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -22,6 +23,8 @@ struct DenseFilters {
     static constexpr char const* all[2][3] = {{"nhwc", "kcrs", "nhwc"}, {"nchw", "kcrs", "nchw"}};
 };
 
+using Elements = HalvesAnd<float, fk::int8>;
+
 template <class T, auto filter, bool operators = false, class Of = Layouts>
 void check(auto& device, oracle::Shape const& x, std::int64_t k) {
     static_assert(fk::hip::DepthwiseEntry::has_kernel<fk::Plan<fk::TransposedConv<filter>>, T, float>);
@@ -30,8 +33,7 @@ void check(auto& device, oracle::Shape const& x, std::int64_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: depthwise gradients by x are exact in every layout, through strides of 1", "", float, fk::half,
-                   fk::bfloat16, fk::int8) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise gradients by x are exact in every layout, through strides of 1", "", Elements) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<64>>();
     check<TestType, fk::filter(3, 3).pad(1).groups(6)>(depthwise, {2, 6, 9, 16}, 6);
@@ -39,8 +41,7 @@ TEMPLATE_TEST_CASE("HIP: depthwise gradients by x are exact in every layout, thr
     check<TestType, fk::filter(5, 4).pad(7, 6).groups(3)>(depthwise, {1, 3, 5, 8}, 3);  // more padding than taps
 }
 
-TEMPLATE_TEST_CASE("HIP: depthwise gradients by x are exact in every layout, through strides of 2", "", float, fk::half,
-                   fk::bfloat16, fk::int8) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise gradients by x are exact in every layout, through strides of 2", "", Elements) {
     fk::hip::Device device = gpu();
     auto depthwise = device.with<Depthwise<64>>();
     check<TestType, fk::filter(3, 3).pad(1).stride(2).groups(6)>(depthwise, {2, 6, 9, 16}, 6);

@@ -10,6 +10,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/one_gradient.hpp"
+#include "support/half_types.hpp"
 #include "support/weight_gradients.hpp"
 
 using namespace test;
@@ -35,10 +36,11 @@ void check(fk::hip::Device& device, oracle::Shape const& x, std::int64_t k) {
         }
 }
 
+using Elements = AndBfloat16<float, Types<fk::half, float>>;
+
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: depthwise weight gradients are exact in every layout", "", float, fk::bfloat16,
-                   (Types<fk::half, float>)) {
+TEMPLATE_LIST_TEST_CASE("HIP: depthwise weight gradients are exact in every layout", "", Elements) {
     fk::hip::Device device = gpu();
     check<TestType, fk::filter(3, 3).pad(1).groups(6), true>(device, {2, 6, 9, 16}, 6);
     check<TestType, fk::filter(3, 3).pad(1).stride(2).groups(7)>(device, {5, 7, 9, 17}, 7);

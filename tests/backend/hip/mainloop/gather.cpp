@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/mainloop/gather.hpp"
 
+#include <catch2/catch_template_test_macros.hpp>
+
 #include "backend/hip/gpu.hpp"
+#include "support/half_types.hpp"
 #include "support/resampled.hpp"
 
 using namespace test;
@@ -23,9 +26,8 @@ TEST_CASE("HIP: pixel shuffles move channels to blocks of pixels and back, in ev
     check_pixel_shuffles<float, false>(device);
 }
 
-TEST_CASE("HIP: gradients of pools are those of the scattered definition, in every layout and type") {
+TEMPLATE_LIST_TEST_CASE("HIP: gradients of pools are those of the scattered definition, in every layout and type", "",
+                        HalvesAnd<float>) {
     fk::hip::Device device = gpu();
-    check_pool_gradients<float>(device);
-    check_pool_gradients<fk::half>(device);
-    check_pool_gradients<fk::bfloat16>(device);
+    check_pool_gradients<TestType>(device);
 }
