@@ -119,6 +119,35 @@ TEMPLATE_TEST_CASE("HIP: weight gradients split over clusters agree with the ora
     }
 }
 
+// Square tiles of one tap, ordered along the channels of x or of y, whichever are fewer; with a column of ones.
+TEMPLATE_TEST_CASE("HIP: weight gradients of tall and of wide dw agree with the oracle", "",
+                   (BulkWeights<128, 128, 64, 6>), (BulkWeights<64, 64, 128, 6>)) {
+    using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
+    fk::hip::Device device = sm90a_device();
+    for (auto const& [c, k] : {std::pair(328, 72), std::pair(72, 328), std::pair(200, 8)}) {
+        oracle::Shape const in{2, c, 13, 11}, out{2, k, 13, 11};
+        Filled<fk::half, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
+            dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
+        auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window_of(fk::filter(1, 1)));
+        std::vector<double> sums(static_cast<std::size_t>(out.c));
+        oracle::Tensor const of_dy(out, dy.values);
+        for (std::size_t i = 0; i < of_dy.at.size(); ++i) sums[of_dy.channel(i)] += of_dy.at[i].value;
+        for (unsigned const cluster : {1u, 2u}) {
+            CAPTURE(c, k, cluster);
+            Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
+            Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
+            fk::hip::WeightGradientParams<Plan, fk::half, float> const params{
+                Plan::bind({.dy = dy.view(), .bias_gradient = db.view<float>()}), x.view(), dw.view<float>()};
+            auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(device.gpu(), params, {{}, cluster, 1});
+            REQUIRE(launch);
+            REQUIRE(!launch->start(device, x.view().data, dw.view<float>().data, {}));
+            device.synchronize();
+            CHECK(difference(expected, dw.fetch()) == "");
+            for (std::int64_t i = 0; i < out.c; ++i) CHECK(db.fetch().get(i) == sums[static_cast<std::size_t>(i)]);
+        }
+    }
+}
+
 // Tiles partly out of bounds; several taps in a tile; a column of ones in each column block; an operator.
 TEMPLATE_TEST_CASE("HIP: weight gradients that are stored from registers agree with the oracle", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<64, 64, 128, 6>)) {

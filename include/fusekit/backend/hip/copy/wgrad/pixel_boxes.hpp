@@ -19,7 +19,8 @@ struct WeightStage {
 /// A CTA's tile of dw, the weight gradient, and its range [begin, end) of pixels of dy (split-K), in the order of the
 /// k-tiles. Rows of the tile are channels of y; columns are blocks of one tap x 64 channels of x, in convolutions with
 /// groups those that the tile's groups read. Consecutive CTAs have the same pixels, and their tiles share the larger
-/// operand, which they then read from L2.
+/// operand, which they then read from L2. Square tiles of filters of one tap are ordered along the shorter side of dw:
+/// then consecutive CTAs read fewer boxes.
 template <class Schedule>
 struct WeightTile {
     static constexpr int column_blocks = Schedule::columns / weight_block;
@@ -58,9 +59,11 @@ struct WeightTile {
         } else {
             number = in_order % tiles, split_group = in_order / tiles;
         }
-        constexpr bool shares_x = Schedule::columns > Schedule::rows;
-        first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
-        first_k = static_cast<int>(shares_x ? number % down : number / across) * rows;
+        bool const shares_x = Schedule::columns > Schedule::rows ||
+                              (Schedule::columns == Schedule::rows && !params.maps.has_windows && down < across);
+        unsigned const side = shares_x ? down : across, first = number % side, second = number / side;
+        first_block = static_cast<int>(shares_x ? second : first) * column_blocks;
+        first_k = static_cast<int>(shares_x ? first : second) * rows;
         end_k = (min)(k, first_k + rows);
         first_c = 0;
         if (conv.groups() > 1)
