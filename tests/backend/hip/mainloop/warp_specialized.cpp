@@ -15,7 +15,8 @@
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
-using fusekit::hip::WarpSpecialized, fusekit::hip::Roles, fusekit::hip::Split;
+using fusekit::hip::Kernels, fusekit::hip::Roles, fusekit::hip::Split, fusekit::hip::WarpSpecialized,
+    fusekit::hip::WithKernels;
 
 namespace {
 
@@ -28,6 +29,10 @@ static_assert(fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias, fk::Residual
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Residual>, fk::half, fk::half>);
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Store>, fk::half, fk::half>);
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias>, fk::half, fk::half>);
+
+/// The general kernel; warp_specialized_kernels.cpp tests plain ones.
+template <int m, int n, int stages, Roles roles = Roles::cooperative, int blocks = 1>
+using General = WithKernels<WarpSpecialized<m, n, stages, roles, blocks>, Kernels::general>;
 
 /// Partial tiles, several tiles, and more tiles than the emulated GPU has SMs; windows that span rows and images; a
 /// tail of channels in a k-tile.
@@ -66,13 +71,12 @@ void check_schedule(std::string const& type) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with every schedule", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
-                   (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
-                   (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<96, 128, 4>),
-                   (WarpSpecialized<256, 128, 3>), (WarpSpecialized<192, 64, 5, Roles::ping_pong>),
-                   (WarpSpecialized<144, 128, 5>), (WarpSpecialized<144, 192, 4>), (WarpSpecialized<128, 192, 4>),
-                   (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 3>, 8>)) {
+                   (WarpSpecialized<64, 64, 2>), (General<64, 64, 6, Roles::cooperative, 2>), (General<128, 128, 3>),
+                   (General<192, 128, 4>), (General<256, 64, 3>), (General<64, 64, 3, Roles::ping_pong>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (General<128, 64, 6, Roles::ping_pong>),
+                   (General<96, 128, 4>), (General<256, 128, 3>), (General<192, 64, 5, Roles::ping_pong>),
+                   (General<144, 128, 5>), (General<144, 192, 4>), (General<128, 192, 4>),
+                   (Split<General<64, 64, 2>, 2>), (Split<General<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
 }
 

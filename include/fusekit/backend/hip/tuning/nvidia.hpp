@@ -189,14 +189,14 @@ struct NvidiaTuning {
     /// warpgroup of ping-pong idles (bench/results/h200/short_tiles.txt).
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 64, .n = 128, .stages = 8},
+        {.m = 64, .n = 128, .stages = 8, .kernels = Kernels::plain},
         {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 64, .n = 64, .stages = 8, .roles = Roles::ping_pong},
-        {.m = 96, .n = 64, .stages = 8, .roles = Roles::ping_pong},
-        {.m = 96, .n = 128, .stages = 6},
-        {.m = 128, .n = 128, .stages = 5},
-        {.m = 144, .n = 128, .stages = 5},
-        {.m = 144, .n = 192, .stages = 4}};
+        {.m = 96, .n = 64, .stages = 8, .roles = Roles::ping_pong, .kernels = Kernels::plain},
+        {.m = 96, .n = 128, .stages = 6, .kernels = Kernels::plain},
+        {.m = 128, .n = 128, .stages = 5, .kernels = Kernels::plain},
+        {.m = 144, .n = 128, .stages = 5, .kernels = Kernels::plain},
+        {.m = 144, .n = 192, .stages = 4, .kernels = Kernels::plain}};
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
