@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
@@ -29,9 +30,9 @@ constexpr char const* misaligned[] = {
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions of misaligned pixels and filters on sm_90a's tensor cores are exact", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 128, 3>),
-                   (WarpSpecialized<64, 64, 8, Roles::ping_pong>), (WarpSpecialized<96, 128, 5, Roles::ping_pong>),
-                   (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 8>, 4>)) {
+                   (General<64, 64, 2>), (General<192, 128, 4>), (General<256, 128, 3>),
+                   (General<64, 64, 8, Roles::ping_pong>), (General<96, 128, 5, Roles::ping_pong>),
+                   (Split<General<64, 64, 2>, 2>), (Split<General<64, 64, 8>, 4>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);

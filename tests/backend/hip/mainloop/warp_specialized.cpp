@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/binary_operators.hpp"
 #include "support/check_case.hpp"
@@ -15,8 +16,7 @@
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
-using fusekit::hip::Kernels, fusekit::hip::Roles, fusekit::hip::Split, fusekit::hip::WarpSpecialized,
-    fusekit::hip::WithKernels;
+using fusekit::hip::WarpSpecialized, fusekit::hip::Roles, fusekit::hip::Split;
 
 namespace {
 
@@ -29,10 +29,6 @@ static_assert(fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias, fk::Residual
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Residual>, fk::half, fk::half>);
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Store>, fk::half, fk::half>);
 static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias>, fk::half, fk::half>);
-
-/// The general kernel; warp_specialized_kernels.cpp tests plain ones.
-template <int m, int n, int stages, Roles roles = Roles::cooperative, int blocks = 1>
-using General = WithKernels<WarpSpecialized<m, n, stages, roles, blocks>, Kernels::general>;
 
 /// Partial tiles, several tiles, and more tiles than the emulated GPU has SMs; windows that span rows and images; a
 /// tail of channels in a k-tile.
@@ -98,8 +94,8 @@ TEST_CASE("HIP: TMA loads no rows past the last filter in the last column of til
     CHECK(last(WarpSpecialized<144, 192, 4>{}, 320) == 128);
 }
 
-TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 64, 2>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
+TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (General<64, 64, 2>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<General<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
 
@@ -289,8 +285,8 @@ TEST_CASE("HIP: workspace is the same for stand-in addresses as for memory") {
 // Channels of y that do not fill the filters' tile, in one block of 64 and in several; taps in reverse, and padding
 // wider than the taps reach.
 TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's tensor cores are exact", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (WarpSpecialized<192, 128, 4>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {
+                   (General<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (General<192, 128, 4>),
+                   (General<128, 128, 4, Roles::ping_pong>), (Split<General<64, 64, 2>, 2>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(scheduled, {2, 136, 9, 7}, 72);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 #include "support/check_case.hpp"
@@ -16,9 +17,6 @@ using fusekit::hip::Kernels, fusekit::hip::Roles, fusekit::hip::Split, fusekit::
 namespace {
 
 using Relu = fk::Activation<fk::Relu>;
-
-template <int m, int n, int stages, Roles roles = Roles::cooperative>
-using Plain = WithKernels<WarpSpecialized<m, n, stages, roles>, Kernels::plain>;
 
 using Tile = WarpSpecialized<64, 64, 2>;
 using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
@@ -84,8 +82,9 @@ TEST_CASE(
         INFO(got);
         CHECK(got.find(expected) != std::string::npos);
     };
-    using Plain = WithKernels<Tile, Kernels::plain>;
-    refused(selected<Plain>(device, 64, 20), "bytes of a pixel of y = 40 is not a multiple of 16");
-    refused(selected<Plain>(device, 64, 64, 4), "bytes from one row of x to the next = 952 is not a multiple of 16");
-    refused(selected<Plain>(device, 128, 64, 0, 2), "the schedule's kernel is for one group of channels");
+    using PlainTile = WithKernels<Tile, Kernels::plain>;
+    refused(selected<PlainTile>(device, 64, 20), "bytes of a pixel of y = 40 is not a multiple of 16");
+    refused(selected<PlainTile>(device, 64, 64, 4),
+            "bytes from one row of x to the next = 952 is not a multiple of 16");
+    refused(selected<PlainTile>(device, 128, 64, 0, 2), "the schedule's kernel is for one group of channels");
 }
