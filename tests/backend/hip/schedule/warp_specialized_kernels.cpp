@@ -19,11 +19,11 @@ static_assert(split_k_of<Plain> == split_k_of<Tile>);
 // tables of measured schedules compare names and numbers alone
 static_assert(facts_of<Plain>() == facts_of<Tile>() && facts_of<Plain>().is_plain && !facts_of<Tile>().is_plain);
 
-constexpr bool skips(std::int64_t channels, std::int64_t filters = 128, bool transposed = false) {
-    return fusekit::hip::detail::skips_blocks(facts_of<Tile>(), channels, filters, transposed);
+constexpr bool skips(std::int64_t channels, std::int64_t filters = 128, bool has_phases = false) {
+    return fusekit::hip::detail::skips_blocks(facts_of<Tile>(), channels, filters, has_phases);
 }
 static_assert(!skips(64) && !skips(128) && !skips(56) && skips(48) && skips(72) && skips(8) && !skips(120));
-static_assert(!skips(64, 64) && skips(64, 64, true) && skips(64, 192, true) && !skips(64, 72, true));
+static_assert(skips(64, 64) && !skips(64, 64, true) && skips(64, 192) && !skips(64, 72) && !skips(64, 256));
 
 double seconds(ScheduleFacts const& schedule, ConvCase const& of) {
     return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90))).seconds;

@@ -122,7 +122,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     }
     bool const needs_general = groups > 1 || !params.maps.stores_y || params.maps.copies_x(),
                has_fewer_blocks =
-                   skips_blocks(schedule, params.x.layout.shape[1] / groups, params.y.layout.shape[1], is_transposed);
+                   skips_blocks(schedule, params.x.layout.shape[1] / groups, params.y.layout.shape[1], false);
     auto const& kernel = kernels.select(needs_general || has_fewer_blocks);
     unmet = first_unmet(
         unmet_by_code(gpu, kernel),
@@ -184,7 +184,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, Sc
     auto& maps = params.maps;
     set_phases<ConvPhases<typename Plan::Head>>(maps, params.x.layout.shape, params.y.layout.shape, schedule.m,
                                                 divide_up(params.y.layout.shape[1], schedule.n));
-    bool const has_fewer_blocks = skips_blocks(schedule, params.x.layout.shape[1], params.y.layout.shape[1], false);
+    bool const has_fewer_blocks = skips_blocks(schedule, params.x.layout.shape[1], params.y.layout.shape[1], true);
     auto const& kernel = kernels.select(has_fewer_blocks);
     unmet = first_unmet(unmet_by_code(gpu, kernel),
                         unmet_by_layouts<T const, T const, U>(params.x, transposed(w, 0, 1), params.y),

@@ -218,7 +218,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
     /// True if a launch of a schedule that has both kernels selects the general one.
     FUSEKIT_H static constexpr bool selects_general(ScheduleFacts const& schedule, ConvCase const& of) {
         return detail::needs_general(of) || packs(schedule, of) ||
-               detail::skips_blocks(schedule, of.x[1], of.y[1], of.transposed && of.phases == 1);
+               detail::skips_blocks(schedule, of.x[1], of.y[1], of.phases > 1);
     }
 
     /// True if the kernel computes several groups of channels of a plan.

@@ -48,14 +48,14 @@ FUSEKIT_H constexpr bool needs_general(ConvCase const& of) {
 }
 
 /// True if the general kernel of 16-bit elements has fewer MMAs than the plain one: the last k-tile of a tap's
-/// `channels` channels has k-blocks without channels or, for a TransposedConv of stride 1 with cooperative roles, a
-/// warpgroup has none of the `filters` channels of y.
+/// `channels` channels has k-blocks without channels or, if there is one phase, with cooperative roles, a warpgroup has
+/// none of the `filters` channels of y: 64-55-55-64-3x3 takes 40 microseconds for 50 with 192 x 128.
 FUSEKIT_H constexpr bool skips_blocks(ScheduleFacts const& schedule, std::int64_t channels, std::int64_t filters,
-                                      bool transposed) {
+                                      bool has_phases) {
     constexpr int of_tile = 64, of_block = 16, of_warpgroup = 64;
     std::int64_t const last = channels % of_tile, last_filters = filters % schedule.n;
     return (last > 0 && last <= of_tile - of_block) ||
-           (transposed && !schedule.ping_pong && last_filters > 0 && last_filters <= schedule.n - of_warpgroup);
+           (!has_phases && !schedule.ping_pong && last_filters > 0 && last_filters <= schedule.n - of_warpgroup);
 }
 
 }  // namespace detail
