@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
@@ -29,13 +30,11 @@ constexpr char const* misaligned[] = {
 
 // With FEWER_KERNELS a tile of each kind: the rows of other tiles are copied by the same code.
 #ifdef FEWER_KERNELS
-using Schedules = std::tuple<WarpSpecialized<192, 128, 4>, WarpSpecialized<96, 128, 5, Roles::ping_pong>,
-                             Split<WarpSpecialized<64, 64, 2>, 2>>;
+using Schedules = std::tuple<General<192, 128, 4>, General<96, 128, 5, Roles::ping_pong>, Split<General<64, 64, 2>, 2>>;
 #else
 using Schedules =
-    std::tuple<WarpSpecialized<64, 64, 2>, WarpSpecialized<192, 128, 4>, WarpSpecialized<256, 128, 3>,
-               WarpSpecialized<64, 64, 8, Roles::ping_pong>, WarpSpecialized<96, 128, 5, Roles::ping_pong>,
-               Split<WarpSpecialized<64, 64, 2>, 2>, Split<WarpSpecialized<64, 64, 8>, 4>>;
+    std::tuple<General<64, 64, 2>, General<192, 128, 4>, General<256, 128, 3>, General<64, 64, 8, Roles::ping_pong>,
+               General<96, 128, 5, Roles::ping_pong>, Split<General<64, 64, 2>, 2>, Split<General<64, 64, 8>, 4>>;
 #endif
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
@@ -79,8 +80,8 @@ TEST_CASE("HIP: k-tiles with several taps read single rows and columns of any st
 }
 
 TEMPLATE_TEST_CASE("HIP: convolutions of k-tiles with several taps on sm_90a's tensor cores are exact", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 4>),
-                   (WarpSpecialized<64, 64, 8, Roles::ping_pong>), (WarpSpecialized<96, 128, 5, Roles::ping_pong>)) {
+                   (General<64, 64, 2>), (General<192, 128, 4>), (General<64, 64, 8, Roles::ping_pong>),
+                   (General<96, 128, 5, Roles::ping_pong>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/pooled_windows.hpp"
 
@@ -21,9 +22,9 @@ using Conv3 = fk::Conv<fk::filter(3, 3).pad(1)>;
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions that end with a pool are exact on sm_90a's tensor cores with every tile", "",
-                   (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<96, 128, 5, Roles::ping_pong>),
-                   (WarpSpecialized<144, 128, 4, Roles::ping_pong>), (WarpSpecialized<192, 128, 4>),
-                   (WarpSpecialized<144, 192, 4>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>)) {
+                   (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (General<96, 128, 5, Roles::ping_pong>),
+                   (General<144, 128, 4, Roles::ping_pong>), (WarpSpecialized<192, 128, 4>), (General<144, 192, 4>),
+                   (General<64, 64, 6, Roles::cooperative, 2>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     PooledLayouts const layouts{"nhwc", "nhwc"};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/one_kernel.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/binary_operators.hpp"
 #include "support/check_case.hpp"
@@ -66,13 +67,12 @@ void check_schedule(std::string const& type) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's tensor cores are exact with every schedule", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
-                   (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
-                   (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<96, 128, 4>),
-                   (WarpSpecialized<256, 128, 3>), (WarpSpecialized<192, 64, 5, Roles::ping_pong>),
-                   (WarpSpecialized<144, 128, 5>), (WarpSpecialized<144, 192, 4>), (WarpSpecialized<128, 192, 4>),
-                   (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 3>, 8>)) {
+                   (WarpSpecialized<64, 64, 2>), (General<64, 64, 6, Roles::cooperative, 2>), (General<128, 128, 3>),
+                   (General<192, 128, 4>), (General<256, 64, 3>), (General<64, 64, 3, Roles::ping_pong>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (General<128, 64, 6, Roles::ping_pong>),
+                   (General<96, 128, 4>), (General<256, 128, 3>), (General<192, 64, 5, Roles::ping_pong>),
+                   (General<144, 128, 5>), (General<144, 192, 4>), (General<128, 192, 4>),
+                   (Split<General<64, 64, 2>, 2>), (Split<General<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
 }
 
@@ -94,8 +94,8 @@ TEST_CASE("HIP: TMA loads no rows past the last filter in the last column of til
     CHECK(last(WarpSpecialized<144, 192, 4>{}, 320) == 128);
 }
 
-TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (WarpSpecialized<64, 64, 2>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
+TEMPLATE_TEST_CASE("HIP: convolutions of bfloat16 on sm_90a's tensor cores are exact", "", (General<64, 64, 2>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<General<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
 
@@ -285,8 +285,8 @@ TEST_CASE("HIP: workspace is the same for stand-in addresses as for memory") {
 // Channels of y that do not fill the filters' tile, in one block of 64 and in several; taps in reverse, and padding
 // wider than the taps reach.
 TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's tensor cores are exact", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (WarpSpecialized<192, 128, 4>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {
+                   (General<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (General<192, 128, 4>),
+                   (General<128, 128, 4, Roles::ping_pong>), (Split<General<64, 64, 2>, 2>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLastLayouts>(scheduled, {2, 136, 9, 7}, 72);

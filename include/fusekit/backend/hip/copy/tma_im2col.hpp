@@ -60,12 +60,14 @@ struct LoadedOperands {
 /// Issues, in one thread, the TMA loads of `operands` of the output tile at `tile` into the pipeline's stages: of all
 /// k-tiles or, with `range` = begin, end, of k-tiles [begin, end). TMA zero-fills elements out of bounds. Of a plan
 /// that pools, the first half of a tile has pixels of even rows, the second half the pixels below them (RowsInHalves).
-template <class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
+/// `one_group`: true in a kernel without code for several groups of channels.
+template <bool one_group = false, class Params, class Problem, class Ring, class Pipeline, class State, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
                                   State& state, LoadedOperands operands, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
-    constexpr bool pools = std::remove_cvref_t<Params>::pools;
+    constexpr bool pools = std::remove_cvref_t<Params>::pools,
+                   has_groups = !one_group && std::remove_cvref_t<Params>::may_have_groups;
     Pixel const first = pools ? conv.pixel_of_even_rows(tile.m / 2) : conv.pixel(tile.m);
     // A box of K-major filters has the same number of rows for all tiles, except those that w_last loads.
     bool constexpr transposed = Stage::major == ptx::Major::mn,
@@ -76,7 +78,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
     unsigned const bytes = Stage::bytes(operands.w ? filters : 0, operands.x ? params.maps.rows_of_x : 0);
     bool of_group = false;
-    if constexpr (std::remove_cvref_t<Params>::may_have_groups) of_group = conv.groups() > 1;
+    if constexpr (has_groups) of_group = conv.groups() > 1;
     // In registers: otherwise nvcc loads them from constant memory in each k-tile.
     int own[] = {conv.group_c(), conv.window_rows(), conv.window_columns(),
                  of_group                  ? 2
@@ -92,7 +94,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
         auto const column = static_cast<unsigned>(s * filter.dilations[1]),
                    row = static_cast<unsigned>(r * filter.dilations[0]);
         auto const load_windows = [&](std::uint32_t to, unsigned at_row) {
-            if constexpr (std::remove_cvref_t<Params>::may_have_groups) {
+            if constexpr (has_groups) {
                 if (mode == 2) {
                     bool const is_mode = channels % detail::whole_block != 0;
                     ptx::tma_load_im2col(
@@ -126,7 +128,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
                 ptx::tma_load(to, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
             } else {
                 bool in_row = false;
-                if constexpr (std::remove_cvref_t<Params>::may_have_groups) in_row = params.maps.has_rows_of_taps;
+                if constexpr (has_groups) in_row = params.maps.has_rows_of_taps;
                 int const tap = r * columns + s;
                 if (in_row) ptx::tma_load(to, &params.maps.w, full, {c + tap * channels, 0, 0, tile.n});
                 else ptx::tma_load(to, map_w, full, {c, s, r, tile.n});

@@ -96,6 +96,14 @@ template <class Choice, class Schedule>
 struct OneKernel<Choice, Schedule, HaloEntry> {
     using Type = HaloKernel<Schedule, HaloEntry::is_tiled(Choice::of)>;
 };
+template <class Choice, class Schedule>
+struct OneKernel<Choice, Schedule, WarpSpecializedEntry> {
+    static constexpr bool general = kernels_of<Schedule>() != Kernels::plain &&
+                                    WarpSpecializedEntry::selects_general(facts_of<Schedule>(), Choice::of);
+    using Tile =
+        WithKernels<typename TileOf<WholeSchedule<Schedule>>::Type, general ? Kernels::general : Kernels::plain>;
+    using Type = std::conditional_t<SplitSchedule<Schedule>, Split<Tile>, Tile>;
+};
 
 /// The library's selection of a schedule for operands of known layouts on GPUs of Tag, at compile time: what predict()
 /// returns for Tag's architecture. Addresses are assumed to be multiples of 16 bytes.

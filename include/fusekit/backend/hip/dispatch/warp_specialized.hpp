@@ -10,16 +10,55 @@
 
 namespace fusekit::hip::detail {
 
-/// Type: mainloop of a schedule with TMA loads; Split<Schedule, Factor> has the same one for every Factor.
-template <class Schedule, class Plan, Element T, OutputElement U>
+/// Type: schedule of the mainloops' type: without WithKernels, and for Split<Schedule, Factor> the same for every
+/// Factor.
+template <class Schedule>
+struct TileOf {
+    using Type = Schedule;
+};
+template <class Schedule, Kernels which>
+struct TileOf<WithKernels<Schedule, which>> {
+    using Type = Schedule;
+};
+template <SplitSchedule Schedule>
+struct TileOf<Schedule> {
+    using Type = Split<typename TileOf<typename Schedule::Whole>::Type>;
+};
+
+/// Type: mainloop of a schedule with TMA loads.
+template <class Tile, class Plan, Element T, OutputElement U, bool plain>
 struct BulkMainloop {
-    using Type = std::conditional_t<has_phases<Plan>(), PhasedWarpSpecializedGemm<Plan, Schedule, T, U>,
-                                    WarpSpecializedGemm<Plan, Schedule, T, U>>;
+    using Type = std::conditional_t<has_phases<Plan>(), PhasedWarpSpecializedGemm<Plan, Tile, T, U, plain>,
+                                    WarpSpecializedGemm<Plan, Tile, T, U, plain>>;
 };
-template <SplitSchedule Schedule, class Plan, Element T, OutputElement U>
-struct BulkMainloop<Schedule, Plan, T, U> {
-    using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
+template <SplitSchedule Tile, class Plan, Element T, OutputElement U, bool plain>
+struct BulkMainloop<Tile, Plan, T, U, plain> {
+    using Type = SplitWarpSpecializedGemm<Plan, Tile, T, U, plain>;
 };
+
+/// The kernels of a schedule for a plan (Kernels), of which at least one exists; the function of the other is null.
+template <class Params>
+struct BulkKernels {
+    Kernel<Params> plain = {}, general = {};
+
+    FUSEKIT_H bool has_general() const { return general.function != nullptr; }
+    /// `prefers_general`: true if a launch selects the general kernel where both exist.
+    FUSEKIT_H Kernel<Params> const& select(bool prefers_general) const {
+        return plain.function && !(prefers_general && has_general()) ? plain : general;
+    }
+};
+
+template <class Schedule, class Plan, Element T, OutputElement U>
+FUSEKIT_H BulkKernels<ConvParams<Plan, T, U>> bulk_kernels() {
+    using Tile = typename TileOf<Schedule>::Type;
+    constexpr bool bits_16 = sizeof(T) == 2;
+    BulkKernels<ConvParams<Plan, T, U>> result;
+    if constexpr (bits_16 && kernels_of<Schedule>() != Kernels::general)
+        result.plain = kernel_of<Plan, typename BulkMainloop<Tile, Plan, T, U, true>::Type>();
+    if constexpr (!bits_16 || kernels_of<Schedule>() != Kernels::plain)
+        result.general = kernel_of<Plan, typename BulkMainloop<Tile, Plan, T, U, false>::Type>();
+    return result;
+}
 
 /// Returns the launch of persistent CTAs for `tiles` tiles, with a stream-K tail if tail.splits > 1.
 template <class Plan, Element T, OutputElement U>
@@ -58,7 +97,7 @@ FUSEKIT_H Unmet unmet_by_tap_stores([[maybe_unused]] typename Plan::Epilogue::Ar
 /// an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                                   Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                                   BulkKernels<ConvParams<Plan, T, U>> const& kernels,
                                                                    ConvOperands<Plan, T, U> const& operands,
                                                                    [[maybe_unused]] int split_k, Unmet& unmet) {
     constexpr bool is_transposed = has_transposed_conv<Plan>;
@@ -71,7 +110,8 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
     params.maps.stores_y = !by_stores;
     Unmet by_loads = unmet_by_loads<U, T const, T const>(params.x, is_transposed ? transposed(w, 0, 1) : w);
     if constexpr (copies_rows<Plan, T, U>) {
-        bool const fits = groups == 1 && fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
+        bool const fits = kernels.has_general() && groups == 1 &&
+                          fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
         if (by_loads && fits) params.maps.copied_bytes = copied_bytes(params.x, w);
         else params.maps.packs_taps = fits && !schedule.splits && packs_taps(params.x, w);
         if (params.maps.copied_bytes > 0) by_loads = {};
@@ -80,14 +120,21 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
             for (int const mode : {2, 3})
                 if (params.x.layout.shape[mode] == 1) params.x.layout.stride[mode] = 0;
     }
-    unmet = first_unmet(unmet_by_code(gpu, kernel),
-                        holds(!schedule.splits || launches_clusters(gpu),
-                              "this program has code for GPUs without clusters", "compile for sm_90a alone"),
-                        by_loads, stores_by_threads<Plan, T, U> ? unmet_by_thread_stores(params.y) : by_stores,
-                        params.maps.copies_x() ? Unmet{}
-                        : Plan::pools          ? unmet_by_pool(filter, groups > 1)
-                                               : unmet_by_im2col(filter, groups > 1),
-                        unmet_by_read(operands, unmet_by_pixels), unmet_by_tap_stores<Plan>(params.bound.epilogue));
+    bool const needs_general = groups > 1 || !params.maps.stores_y || params.maps.copies_x(),
+               has_fewer_blocks =
+                   skips_blocks(schedule, params.x.layout.shape[1] / groups, params.y.layout.shape[1], false);
+    auto const& kernel = kernels.select(needs_general || has_fewer_blocks);
+    unmet = first_unmet(
+        unmet_by_code(gpu, kernel),
+        holds(!schedule.splits || launches_clusters(gpu), "this program has code for GPUs without clusters",
+              "compile for sm_90a alone"),
+        by_loads, stores_by_threads<Plan, T, U> && kernels.has_general() ? unmet_by_thread_stores(params.y) : by_stores,
+        holds(groups == 1 || kernels.has_general(), "the schedule's kernel is for one group of channels",
+              "name it without WithKernels"),
+        params.maps.copies_x() ? Unmet{}
+        : Plan::pools          ? unmet_by_pool(filter, groups > 1)
+                               : unmet_by_im2col(filter, groups > 1),
+        unmet_by_read(operands, unmet_by_pixels), unmet_by_tap_stores<Plan>(params.bound.epilogue));
     if (unmet) return {};
     Index<4> const& of_y = operands.output;
     std::int64_t const pixels = of_y[0] * of_y[2] * of_y[3];
@@ -130,13 +177,15 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
 /// `unmet` as the first unmet condition, if the program, the GPU or an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                              Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                              BulkKernels<ConvParams<Plan, T, U>> const& kernels,
                                                               ConvOperands<Plan, T, U> const& operands, Unmet& unmet) {
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     TensorView<T const> const w = typed<T>(Plan::Head::filters(params.bound.head));
     auto& maps = params.maps;
     set_phases<ConvPhases<typename Plan::Head>>(maps, params.x.layout.shape, params.y.layout.shape, schedule.m,
                                                 divide_up(params.y.layout.shape[1], schedule.n));
+    bool const has_fewer_blocks = skips_blocks(schedule, params.x.layout.shape[1], params.y.layout.shape[1], true);
+    auto const& kernel = kernels.select(has_fewer_blocks);
     unmet = first_unmet(unmet_by_code(gpu, kernel),
                         unmet_by_layouts<T const, T const, U>(params.x, transposed(w, 0, 1), params.y),
                         unmet_by_phases(maps), unmet_by_read(operands, unmet_by_tma));
@@ -170,12 +219,12 @@ struct Launcher<WarpSpecializedEntry> {
         if constexpr ((has_phases<Plan>() || Plan::pools) && SplitSchedule<Schedule>) {
             return {};  // an unmet condition of can_implement()
         } else {
-            auto const kernel = kernel_of<Plan, typename BulkMainloop<Schedule, Plan, T, U>::Type>();
+            auto const kernels = bulk_kernels<Schedule, Plan, T, U>();
             if constexpr (has_stream_k_tail<Plan, T> &&
                           fits_stream_k_tail(facts.m, facts.n, facts.stages, facts.ping_pong, facts.blocks))
                 if (split_k == 0) split_k = choose_tail(gpu, facts, operands);
-            if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernel, operands, unmet);
-            else return launch_bulk_kernel(gpu, facts, kernel, operands, split_k, unmet);
+            if constexpr (has_phases<Plan>()) return launch_phases(gpu, facts, kernels, operands, unmet);
+            else return launch_bulk_kernel(gpu, facts, kernels, operands, split_k, unmet);
         }
     }
 };

@@ -23,12 +23,13 @@ __device__ void store_tap(typename Plan::Epilogue::Args const& arguments, int pi
 
 /// Epilogue and store of an output tile by a warpgroup that has `products` accumulator tiles of 64 channels x Atom::n
 /// pixels each: applies the epilogue in registers, stages the results in SMEM and TMA-stores them. All threads of the
-/// warpgroup call all functions except init(); `barrier` is the number of their named barrier.
-template <class Plan, class Atom, class T, class U, int products>
+/// warpgroup call all functions except init(); `barrier` is the number of their named barrier. `plain`: without code
+/// for pixels of y that are misaligned for TMA, and for several groups of channels.
+template <class Plan, class Atom, class T, class U, int products, bool plain = false>
 class TmaStore {
     using Stage = typename StageOf<Plan, Atom, T, U, RowsInHalves>::Type;
     static constexpr int pixels_per_result = Plan::pools ? 4 : 1;
-    static constexpr bool loads = reads_in_bulk<Plan, T, U>;
+    static constexpr bool loads = reads_in_bulk<Plan, T, U>, by_threads = !plain && stores_by_threads<Plan, T, U>;
     using Staging = TmaStaging<loads, Atom::threads>;
     using Accumulators = typename Atom::Accumulators[products];
 
@@ -111,7 +112,7 @@ public:
     /// Stores the staged results to `tile` of y: by TMA or, if y's pixels are misaligned for it, by all threads.
     template <class Params, class Problem, class Tile>
     __device__ void send(Params const& params, Problem const& conv, Tile const& tile) const {
-        if constexpr (stores_by_threads<Plan, T, U>) {
+        if constexpr (by_threads) {
             if (!params.maps.stores_y) {
                 int const pixels = (conv.gemm_m() - tile.m) / pixels_per_result,
                           channels = conv.group_k() * (tile.group + 1) - tile.n;
@@ -144,7 +145,7 @@ public:
         stage(params, conv, tile, acc, blocks);
         int const first = blocks.first * pixels_of_block, pixels = conv.gemm_m() - tile.m - first,
                   most = (min)(pixels, blocks.count * pixels_of_block);
-        if constexpr (stores_by_threads<Plan, T, U>) {
+        if constexpr (by_threads) {
             if (!params.maps.stores_y) {
                 for (int product = 0; product < products; ++product)
                     store_by_threads(shared.staged[product] + first * Stage::row_bytes, params.y, tile.m + first,
@@ -186,7 +187,7 @@ private:
     template <class Params, class Problem>
     __device__ static void send_box(Params const& params, Problem const& conv, TileStart const& tile,
                                     std::uint32_t from, int n, int m) {
-        if constexpr (Params::may_have_groups)
+        if constexpr (!plain && Params::may_have_groups)
             if (conv.groups() > 1) {
                 ptx::tma_store(&params.maps.y, from, {n - tile.group * conv.group_k(), m, tile.group});
                 return;

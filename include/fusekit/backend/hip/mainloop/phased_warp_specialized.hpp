@@ -9,9 +9,9 @@ namespace fusekit::hip {
 /// WarpSpecializedGemm of a strided TransposedConv, such as the gradient by x of a strided convolution: a GEMM for each
 /// phase of the stride (stride_phases.hpp), all in one grid of persistent CTAs. Phases of more taps come first, so that
 /// the last round has the shortest k-loops. A phase without taps stores the epilogue of zeros.
-template <class Plan, class Schedule, Element T, detail::OutputElement U>
-class PhasedWarpSpecializedGemm : WarpSpecializedGemm<Plan, Schedule, T, U> {
-    using Whole = WarpSpecializedGemm<Plan, Schedule, T, U>;
+template <class Plan, class Schedule, Element T, detail::OutputElement U, bool plain = false>
+class PhasedWarpSpecializedGemm : WarpSpecializedGemm<Plan, Schedule, T, U, plain> {
+    using Whole = WarpSpecializedGemm<Plan, Schedule, T, U, plain>;
     using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Writer, typename Whole::Roles, typename Whole::Order;
     static_assert(!Plan::totals_tiles);

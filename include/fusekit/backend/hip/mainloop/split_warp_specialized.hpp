@@ -21,9 +21,10 @@ using WithExchange =
 /// k-tiles, stores the accumulators of each range of pixels to the CTA of the cluster that owns the range, through
 /// DSMEM, and then adds those of its own range in rank order, so that results are bitwise identical in every run, and
 /// runs the epilogue. It uses only the preamble and the k-loop of WarpSpecializedGemm.
-template <class Plan, class Schedule, Element T, detail::OutputElement U>
-class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U> {
-    using Whole = WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U>;
+template <class Plan, class Schedule, Element T, detail::OutputElement U, bool plain = false>
+class SplitWarpSpecializedGemm
+    : WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U, plain> {
+    using Whole = WarpSpecializedGemm<Plan, detail::WithExchange<typename Schedule::Whole>, T, U, plain>;
     using typename Whole::Atom, typename Whole::Stage, typename Whole::State, typename Whole::Accumulators,
         typename Whole::Tiles, typename Whole::Writer;
     using Packet4 = Packet<float, 4>;
@@ -58,9 +59,10 @@ public:
                 }
             }
             unsigned const loader = warp - 4;
-            if (params.maps.copied_bytes == 0 && loader < Whole::loaders && ptx::elect_sync())
-                load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, Whole::operands_of(loader),
-                                  start, own);
+            bool const copied = Whole::copies && params.maps.copied_bytes > 0;
+            if (!copied && loader < Whole::loaders && ptx::elect_sync())
+                load_tile_in_bulk<plain>(params, conv, shared.stages, shared.pipeline, state,
+                                         Whole::operands_of(loader), start, own);
             ptx::bar_warp_sync();  // a cluster barrier needs converged warps
             cluster_wait();
             start_next_kernel();

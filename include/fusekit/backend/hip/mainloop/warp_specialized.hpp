@@ -24,7 +24,8 @@ namespace fusekit::hip {
 /// channels of an accumulator tile, and keeps their epilogue parameters and statistics in registers. CTAs are
 /// persistent: the loads of the next output tile overlap the epilogue of the previous one. With params.split_k.count >
 /// 1 the grid has clusters of this size, and a cluster computes a tile of the last round (stream-K tail).
-template <class Plan, class Schedule, Element T, detail::OutputElement U>
+/// `plain`: the kernel Kernels::plain of 16-bit elements.
+template <class Plan, class Schedule, Element T, detail::OutputElement U, bool plain = false>
 class WarpSpecializedGemm : public TmaKernel {
 protected:
     static constexpr bool mn_major = has_transposed_conv<Plan>;
@@ -38,8 +39,9 @@ protected:
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Pipeline = TmaPipeline<stages, ping_pong ? 1 : consumers>;
     using State = typename Pipeline::State;
-    using Tiles = TileOrder<tile_m, tile_n, Plan::totals_tiles, WarpSpecializedEntry::may_have_groups<Plan, T, U>>;
-    using Writer = TmaStore<Plan, Atom, T, U, products>;
+    using Tiles =
+        TileOrder<tile_m, tile_n, Plan::totals_tiles, !plain && WarpSpecializedEntry::may_have_groups<Plan, T, U>>;
+    using Writer = TmaStore<Plan, Atom, T, U, products, plain>;
     using Accumulators = typename Atom::Accumulators[products];
     using Totals = GridTotals<Plan>;
     /// With one consumer warpgroup, all warps keep the register count of the launch.
@@ -53,7 +55,8 @@ protected:
     using Order = PingPong<ping_pong, epilogue_barrier + consumers>;
 
     /// Loads of operands that are misaligned for TMA, and of windows of few channels.
-    static constexpr bool copies = copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
+    static constexpr bool copies =
+        !plain && copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
     using Copies = typename CopiedRowsIf<copies>::template Type<Stage, Pipeline, tile_m, tile_n, stages>;
     using Packed = PackedTaps<Stage, Pipeline, tile_m, tile_n, stages>;
 
@@ -114,12 +117,13 @@ public:
                 if constexpr (divides_tail) {
                     unsigned const steps = bulk_steps<Stage>(conv);
                     for (unsigned item = block; item < items.size(); item += gridDim.x)
-                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, operands,
-                                          tiles[items.tile_of(item)],
-                                          items.is_divided(item) ? items.range_of(item, steps) : StepRange{0, steps});
+                        load_tile_in_bulk<plain>(
+                            params, conv, shared.stages, shared.pipeline, state, operands, tiles[items.tile_of(item)],
+                            items.is_divided(item) ? items.range_of(item, steps) : StepRange{0, steps});
                 } else {
                     for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
-                        load_tile_in_bulk(params, conv, shared.stages, shared.pipeline, state, operands, tiles[tile]);
+                        load_tile_in_bulk<plain>(params, conv, shared.stages, shared.pipeline, state, operands,
+                                                 tiles[tile]);
                 }
             }
             if constexpr (divides_tail)
@@ -190,7 +194,7 @@ protected:
                     k_blocks = mma::ChannelBlocks<Atom>(channels, range.begin);
                     owns = items.rank_of(tile.number) == group;
                 }
-            if constexpr (consumers > 1 && !ping_pong)
+            if constexpr (consumers > 1 && !ping_pong && !plain)
                 if (start.n >= conv.group_k() * (start.group + 1))
                     k_blocks.clear();  // the warpgroup has no channels in y
             writer.prepare(params, conv, start);
@@ -262,7 +266,8 @@ protected:
     }
 
     /// The k-loop (mma::k_loop()) of an output tile, for `products` accumulator tiles of 64 channels, from row `first`
-    /// of the stage's filters on. `k_blocks`: the k-blocks of each k-tile; TMA filled the others with zeros.
+    /// of the stage's filters on. `k_blocks`: the k-blocks of each k-tile that the general kernel multiplies; the
+    /// others are zero.
     template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
                                     mma::ChannelBlocks<Atom> k_blocks, unsigned thread, unsigned first,
@@ -276,8 +281,9 @@ protected:
             auto const x = Atom::advanced(first_x, words), w = Atom::advanced(first_w, words);
             mma::OperandA<Atom, filter_offset(Atom::m)> const a{w};  // (PRODUCTS, 64, TILE_K), swizzled
             mma::OperandB<Atom> const b{x};  // (TILE_M, TILE_K), swizzled
-            mma::gemm_first<Atom>(of_stage, a, b, accumulate,
-                                  k_blocks.next());  // (PRODUCTS, 64, TILE_M) += over TILE_K
+            // (PRODUCTS, 64, TILE_M) += over TILE_K
+            if constexpr (plain) mma::gemm<Atom>(of_stage, a, b, accumulate);
+            else mma::gemm_first<Atom>(of_stage, a, b, accumulate, k_blocks.next());
         };
         mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }

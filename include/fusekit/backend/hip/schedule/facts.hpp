@@ -23,8 +23,14 @@ struct ScheduleFacts {
     int blocks = 1;  ///< CTAs per SM
     int stages = 0;
     int parts = 0;  ///< Planes: parts of images in a tile; GatheredPlanes: consumer warpgroups that also gather
+    /// WarpSpecialized: true without the general kernel (Kernels::plain). Not part of a name, and not compared: tables
+    /// of measured schedules have none.
+    bool is_plain = false;
 
-    FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
+    FUSEKIT_H constexpr bool operator==(ScheduleFacts const& of) const {
+        return kind == of.kind && splits == of.splits && ping_pong == of.ping_pong && m == of.m && n == of.n &&
+               k == of.k && blocks == of.blocks && stages == of.stages && parts == of.parts;
+    }
 
     /// Name of the schedule for messages: "WarpSpecialized<128, 128, 4, ping_pong>". `split_k`: CTAs per tile, of the
     /// last round's tiles if the schedule is WarpSpecialized.

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
+#include "fusekit/backend/hip/schedule/warp_specialized_kernels.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized_workload.hpp"
 
 namespace fusekit::hip {
@@ -39,14 +40,6 @@ struct WarpSpecialized {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
 };
-
-/// True if four warps divide a tile's rows into blocks of 8, and SMEM has room for the stages of 16-bit operands, the
-/// staged tile of y, and CopiedRows' data (copy/copied_rows.hpp): per row a RowSource of 16 bytes, and 5 bytes of Tails
-/// per stage.
-FUSEKIT_H constexpr bool fits_copied_rows(int m, int n, int stages, bool ping_pong) {
-    int const tiles_of_y = ping_pong ? 2 : 1;
-    return m % 32 == 0 && stages * (m + n) * 128 + tiles_of_y * m * n * 2 + (m + n) * (16 + 5 * stages) <= 224 * 1024;
-}
 
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
@@ -155,8 +148,11 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
             of.pools ? detail::unmet_by_pool(of.filter, of.product.groups > 1) : Unmet{});
     }
     template <class Schedule>
-    static constexpr ScheduleFacts facts{
-        .ping_pong = Schedule::ping_pong, .m = Schedule::tile_m, .n = Schedule::tile_n, .stages = Schedule::stages};
+    static constexpr ScheduleFacts facts{.ping_pong = Schedule::ping_pong,
+                                         .m = Schedule::tile_m,
+                                         .n = Schedule::tile_n,
+                                         .stages = Schedule::stages,
+                                         .is_plain = kernels_of<Schedule>() == Kernels::plain};
     FUSEKIT_H static Text written(ScheduleFacts const& of) {
         return "WarpSpecialized<" + detail::list_of(of.m, of.n, of.stages) + (of.ping_pong ? ", ping_pong" : "") +
                (of.blocks == 1 ? "" : ", " + Text::number(of.blocks)) + ">";
@@ -167,6 +163,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         if (of.pools && (schedule.splits || detail::unmet_by_pool(of.filter, of.product.groups > 1))) return {};
         if (of.maxima && schedule.n == 192) return {};  // SMEM has no room for maxima
         if (of.product.groups > 1 && (size_of(of.type) != 2 || of.copied_bytes > 0)) return {};
+        if (schedule.is_plain && detail::needs_general(of)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
         int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
@@ -187,8 +184,9 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                         : 1 / static_cast<double>(steps_of_run),
                     run * element % 32 != 0,
                     bytes,
-                    static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
-                        static_cast<double>(steps_of_run),
+                    all.schedule.is_plain ? bytes / 32.0
+                                          : static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
+                                                static_cast<double>(steps_of_run),
                     all.of.copied_bytes,
                     packs_taps,
                     element == 1 || all.of.phases > 1,
@@ -215,6 +213,12 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         if (!launches_clusters(rates.architecture)) return {};
         return detail::split_estimate(schedule, schedule.m * schedule.n / 64, whole, processors, processors,
                                       table.bulk_split.cluster_cycles, processors, time, table.idle);
+    }
+
+    /// True if a launch of a schedule that has both kernels selects the general one.
+    FUSEKIT_H static constexpr bool selects_general(ScheduleFacts const& schedule, ConvCase const& of) {
+        return detail::needs_general(of) || packs(schedule, of) ||
+               detail::skips_blocks(schedule, of.x[1], of.y[1], of.phases > 1);
     }
 
     /// True if the kernel computes several groups of channels of a plan.
@@ -280,7 +284,7 @@ private:
         product.past_rows = rows - product.clipped_rows;
     }
     FUSEKIT_H static constexpr bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
-        return of.packs_taps && !schedule.splits &&
+        return of.packs_taps && !schedule.splits && !schedule.is_plain &&
                fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
     }
     /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are

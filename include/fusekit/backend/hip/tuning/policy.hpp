@@ -29,6 +29,7 @@ struct WarpSpecializedTile {
     int m, n, stages;
     Roles roles = Roles::cooperative;
     int blocks = 1;
+    Kernels kernels = Kernels::both;
 };
 struct PlanesTile {
     int pixels, parts;
@@ -152,9 +153,14 @@ struct MatrixTiles<Tuning, T> {
     static constexpr auto const& tiles = Tuning::warp_specialized_float8;
 };
 
+template <int m, int n, int stages, Roles roles, int blocks, Kernels kernels,
+          class Tile = WarpSpecialized<m, n, stages, roles, blocks>>
+using WarpSpecializedWith = std::conditional_t<kernels == Kernels::both, Tile, WithKernels<Tile, kernels>>;
+
 template <class Of, int... i>
-FUSEKIT_H constexpr auto warp_specialized_table(std::integer_sequence<int, i...>) -> List<
-    WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
+FUSEKIT_H constexpr auto warp_specialized_table(std::integer_sequence<int, i...>)
+    -> List<WarpSpecializedWith<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles,
+                                Of::tiles[i].blocks, Of::tiles[i].kernels>...>;
 
 /// Tiles of Planes for elements T.
 template <class Tuning, class T>
@@ -203,8 +209,10 @@ using DefaultMatrixSplit =
     Split<MatrixGemm<Tuning::matrix_split.m, Tuning::matrix_split.n, Tuning::matrix_split.blocks>>;
 
 template <class Tuning>
-using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
-                                               Tuning::warp_specialized_split.stages>>;
+using DefaultBulkSplit =
+    Split<detail::WarpSpecializedWith<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
+                                      Tuning::warp_specialized_split.stages, Tuning::warp_specialized_split.roles,
+                                      Tuning::warp_specialized_split.blocks, Tuning::warp_specialized_split.kernels>>;
 
 /// Type: list of the Gemm or NativeGemm schedules of a tuning table, for x of type T and weights of type W that are
 /// multiplied as type F. NativeGemm if T is W and the table has `native`, and for F float if native_floats.
