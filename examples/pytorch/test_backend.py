@@ -38,7 +38,8 @@ class Parts(nn.Module):
         super().__init__()
         self.conv, self.other = nn.Conv2d(C, C, 3, padding=1), nn.Conv2d(C, C, 1, bias=False)
         self.norm, self.second, self.linear = nn.BatchNorm2d(C), nn.BatchNorm2d(C), nn.Linear(C, C)
-        self.compute = compute
+        self.wide = nn.Parameter(torch.randn(C, 3 * C, 1, 1) / C)
+        self.scale, self.compute = nn.Parameter(torch.rand(C, 1, 1) + 0.5), compute
         for norm in (self.norm, self.second):
             nn.init.uniform_(norm.weight, 0.5, 1.5), nn.init.uniform_(norm.bias)
             nn.init.uniform_(norm.running_mean), nn.init.uniform_(norm.running_var, 0.5, 1.5)
@@ -101,6 +102,17 @@ def gated(m, x):
     return m.second(m.other(gate * x))
 
 
+def mlp(m, x):
+    """A block of ConvNeXt after its depthwise convolution."""
+    return m.scale * functional.gelu(m.linear(x.permute(0, 2, 3, 1))).permute(0, 3, 1, 2) + x
+
+
+def concatenated(m, x):
+    """A module of Inception: two plans, a copy, and the convolution that reads all three."""
+    y = torch.cat((torch.relu(m.conv(x)), torch.cat((m.other(x), functional.max_pool2d(x, 3, 1, 1)), 1)), 1)
+    return functional.conv2d(y, m.wide)
+
+
 # Each model, and its plans by libfusekit_jit's rules.
 BIAS, POINT = "Conv<filter(3, 3).pad(1)>, Bias", "Conv<filter(1, 1)>"
 MODELS = {
@@ -147,6 +159,21 @@ MODELS = {
     "norm of pixels": (lambda m, x: m.norm(m.linear(x[:, :, :4, :4].reshape(2, C, 1, 16))), [f"{POINT}, Bias"]),
     "rows without a bias": (lambda m, x: torch.relu(functional.linear(x[:, :, 0, 0], m.linear.weight)),
                             [f"{POINT}, Activation<Relu>"]),
+    "factor": (lambda m, x: torch.relu(m.conv(x) * m.scale + x),
+               [f"{BIAS}, BatchNormInference<Spatial>, Residual, Activation<Relu>"]),
+    "factor of rows": (lambda m, x: m.linear(x[:, :, 0, 0]) * m.norm.weight,
+                       [f"{POINT}, Bias, BatchNormInference<Spatial>"]),
+    "factor after an activation": (lambda m, x: torch.relu(m.conv(x)) * m.scale,
+                                   [f"{BIAS}, Activation<Relu>, Multiply"]),
+    "factor of columns": (lambda m, x: m.linear(x[:, :, :4, :4].reshape(2, C, 1, 16)).permute(0, 3, 1, 2) *
+                          m.norm.weight, [f"{POINT}, Bias"]),
+    "mlp": (mlp, [f"{POINT}, Bias, Activation<Gelu>"]),
+    "mlp without an activation": (lambda m, x: m.linear(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2) * m.scale + x,
+                                  [f"{POINT}, Bias, BatchNormInference<Spatial>, Residual"]),
+    "columns of rows": (lambda m, x: m.linear(x.permute(0, 2, 3, 1)).permute(0, 3, 2, 1), [f"{POINT}, Bias"]),
+    "dropout": (lambda m, x: functional.dropout(m.linear(x[:, :, 0, 0]), training=False) + x[:, :, 0, 0],
+                [f"{POINT}, Bias, Residual"]),
+    "concatenation": (concatenated, [f"{BIAS}, Activation<Relu>", POINT, POINT]),
     "pool": (lambda m, x: functional.max_pool2d(torch.relu(m.norm(m.conv(x)) + x), 2), None),
     "pools": (lambda m, x: functional.max_pool2d(x, 3, 2, 1).mean((2, 3), keepdim=True), []),
     "in place": (lambda m, x: functional.relu_(m.norm(m.conv(x))), None),
@@ -208,7 +235,7 @@ class Numbers(unittest.TestCase):
         root = pathlib.Path(__file__).resolve().parent.parent.parent
         header = (root / "include/fusekit/runtime/c/fusekit.h").read_text()
         known = {name: int(number) for name, number in re.findall(r"FUSEKIT_([A-Z0-9_]+) = (\d+)", header)}
-        names = {"norm": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
+        names = {"norm": "BATCH_NORM_INFERENCE", "channels": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
         kinds = {name: number for name, (number, _) in steps.KINDS.items()}
         for table in (kinds, steps.ACTIVATIONS, steps.BINARIES, steps.POOLS):
             for name, number in table.items():

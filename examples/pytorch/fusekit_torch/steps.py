@@ -8,7 +8,8 @@ from . import library
 
 # name: (number in the C interface, number of tensors)
 KINDS = {"conv": (0, 1), "gemm": (1, 1), "bias": (2, 1), "norm": (3, 4), "activation": (5, 0), "residual": (6, 1),
-         "scale": (7, 0), "pool": (9, 0), "global_average": (10, 0), "binary": (15, 1), "own": (64, 0)}
+         "scale": (7, 0), "pool": (9, 0), "global_average": (10, 0), "binary": (15, 1), "own": (64, 0),
+         "channels": (3, 1)}  # a factor for each channel: a batch norm whose other parameters are 0 and 1
 ACTIVATIONS = {"passthru": 0, "logistic": 1, "tanh": 2, "relu": 3, "soft_relu": 4, "abs": 5, "power": 6,
                "clipped_relu": 7, "leaky_relu": 8, "elu": 9, "clamp": 10, "gelu": 11, "gelu_tanh": 12, "silu": 13,
                "mish": 14, "hard_swish": 15, "hard_sigmoid": 16, "softsign": 17}
@@ -54,7 +55,7 @@ class Step:
     def operator(self, of):
         """The C structure, for library `of`."""
         kind, mode = KINDS[self.kind][0], 0
-        if self.kind == "norm":
+        if self.kind in ("norm", "channels"):
             mode = 1  # per channel
         elif self.kind == "own":
             name = f"fusekit_torch_{self.mode}"
