@@ -272,7 +272,7 @@ def run_all(given):
     begin, waiting, running, statuses = time.monotonic(), list(given.networks), {}, []
     with tempfile.TemporaryDirectory() as folder:
         def end_all():
-            for process in running.values():
+            for process in list(running.values()):
                 process.kill()
         timer = threading.Timer(given.seconds, end_all)
         timer.daemon = True
@@ -288,7 +288,7 @@ def run_all(given):
                 if process.poll() is not None:
                     statuses.append(process.returncode)
                     if process.returncode < 0:
-                        for other in running.values():
+                        for other in list(running.values()):
                             other.send_signal(signal.SIGCONT)  # it may have stopped them
                     (pathlib.Path(folder) / str(process.pid)).unlink(missing_ok=True)
                     if process.returncode < 0:

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import unittest
+import unittest.mock
 
 os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
 import torch  # noqa: E402
@@ -203,7 +204,8 @@ FIRST = {
 }
 
 
-WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased")
+WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased",
+                 "mlp without an activation", "concatenation")
 POINTWISE = {
     "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "abs": torch.abs, "silu": functional.silu,
     "mish": functional.mish, "hardswish": functional.hardswish, "hardsigmoid": functional.hardsigmoid,
@@ -335,6 +337,31 @@ class Chains(unittest.TestCase):
                     graph = make_fx(lambda x, *tensors: evaluate(sequence, x, list(tensors)))(x, *tensors).graph
                     self.assertEqual(sequence.rows, not any("convolution" in str(each.target) for each in graph.nodes))
 
+    def test_concatenations(self):
+        """Plans write slices where a convolution reads the concatenation, and one part at most is copied."""
+        def cat(*parts):
+            return torch.cat(parts, 1)
+        three = {
+            "a copy": (concatenated, 1),
+            "plans": (lambda m, x: functional.conv2d(cat(m.conv(x), m.other(x), torch.relu(m.conv(x))), m.wide), 1),
+            "a plan twice": (lambda m, x: (lambda y: functional.conv2d(cat(m.conv(x), y, y), m.wide))(m.other(x)), 0),
+            "two copies": (lambda m, x: functional.conv2d(cat(m.conv(x), x, x), m.wide), 0),
+            "no plan": (lambda m, x: functional.conv2d(cat(x, x, x * 2), m.wide), 0),
+            "a pool after it": (lambda m, x: functional.max_pool2d(cat(m.conv(x), m.other(x)), 3, 2), 1),
+            "an operator after it": (lambda m, x: torch.relu(cat(m.conv(x), m.other(x))), 0),
+            "a result": (lambda m, x: cat(m.conv(x), m.other(x)), 0),
+            "rows": (lambda m, x: functional.conv2d(torch.cat((m.conv(x)[:, :, :1], x[:, :, 1:]), 2), m.other.weight), 0),
+        }
+        for name, (compute, count) in three.items():
+            for order in (torch.channels_last, torch.contiguous_format):
+                with self.subTest(name, order=order), torch.no_grad():
+                    torch.manual_seed(3)
+                    model, x = Parts(compute).eval().to(memory_format=order), torch.randn(2, C, 7, 5)
+                    report, x = fusekit_torch.Report(), x.to(memory_format=order)
+                    y = rewritten(model, x, report)(x.clone())
+                    self.agree(y, model(x))
+                    self.assertEqual(report.concatenations, count if order == torch.channels_last else 0)
+
     def test_reasons(self):
         reasons = {
             "norm last": "BatchNorm normalizes what Activation is applied to, so it stands before Activation",
@@ -396,6 +423,11 @@ class Chains(unittest.TestCase):
         self.assertEqual(([], {"no library is installed"}), (report.plans, {why for _, why in report.without}))
 
 
+def compiled(model, **options):
+    """The model with all its plans, also slow ones."""
+    return torch.compile(model, backend="fusekit", options={"fusekit.measure": False, **options})
+
+
 @unittest.skipUnless(COMPILES, "skipped: no torch.compile in this PyTorch")
 class Compiled(unittest.TestCase):
     """torch.compile(backend="fusekit") on each device, with Inductor."""
@@ -426,7 +458,7 @@ class Compiled(unittest.TestCase):
                 with self.subTest(name, device=device), torch.no_grad():
                     model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
                     given, want = x.clone(), x.clone()
-                    self.agree(torch.compile(model, backend="fusekit")(given), model(want), half)
+                    self.agree(compiled(model)(given), model(want), half)
                     self.agree(given, want, half)
 
     @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
@@ -474,7 +506,7 @@ class Compiled(unittest.TestCase):
                 with self.subTest(name, device=device):
                     model = self.model(MODELS[name][0], device, dtype)
                     other, x = copy.deepcopy(model), self.x(2, device, dtype)
-                    torch.compile(model, backend="fusekit")(x).float().square().mean().backward()
+                    compiled(model)(x).float().square().mean().backward()
                     other(x).float().square().mean().backward()
                     for one, two in zip(model.parameters(), other.parameters()):
                         if two.grad is not None:
@@ -486,7 +518,7 @@ class Compiled(unittest.TestCase):
             for name in ("block", "norm first"):
                 with self.subTest(name, device=device), torch.no_grad():
                     model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
-                    self.agree(torch.compile(model, backend="fusekit", options={"freezing": True})(x), model(x), half)
+                    self.agree(compiled(model, freezing=True)(x), model(x), half)
 
     def test_hooks(self):
         for device, dtype, half in self.each():
@@ -494,7 +526,22 @@ class Compiled(unittest.TestCase):
                 model = self.model(MODELS["block"][0], device, dtype)
                 model.norm.register_forward_hook(lambda module, inputs, y: y * 0.5)
                 x = self.x(2, device, dtype)
-                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+                self.agree(compiled(model)(x), model(x), half)
+
+    @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
+    def test_measured(self):
+        """Plans that are slower than ATen's kernels are Inductor's: all, if those take no time."""
+        for own, calls in ((0.0, 1), (2.0, 0)):
+            with torch.no_grad(), unittest.mock.patch.object(
+                    backend, "times", lambda graph: {node: (own, 1.0) for node in graph.nodes
+                                                     if "fusekit_jit" in str(node.target)}):
+                model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
+                before = fusekit_torch.run.calls
+                self.agree(torch.compile(model, backend="fusekit")(x), model(x), True)
+                self.assertEqual(fusekit_torch.run.calls - before, calls)
+        with torch.no_grad():
+            model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
+            self.agree(torch.compile(model, backend="fusekit")(x), model(x), True)
 
     def test_after_inductor(self):
         """A graph that Inductor alone has compiled before, and its caches."""
@@ -503,7 +550,7 @@ class Compiled(unittest.TestCase):
                 model, x = self.model(MODELS["block"][0], device, dtype), self.x(2, device, dtype)
                 torch.compile(model)(x)
                 before = library.library_of(device) and fusekit_torch.run.calls
-                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+                self.agree(compiled(model)(x), model(x), half)
                 if library.library_of(device) is not None:
                     self.assertGreater(fusekit_torch.run.calls, before)
 
@@ -511,10 +558,10 @@ class Compiled(unittest.TestCase):
     def test_cuda_graphs(self):
         with torch.no_grad():
             model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
-            function = torch.compile(model, backend="fusekit", options={"triton.cudagraphs": True})
+            function = compiled(model, **{"triton.cudagraphs": True})
             for _ in range(4):
                 self.agree(function(x), model(x), True)
-            plain, stream, graph = torch.compile(model, backend="fusekit"), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+            plain, stream, graph = compiled(model), torch.cuda.Stream(), torch.cuda.CUDAGraph()
             with torch.cuda.stream(stream):
                 for _ in range(2):
                     plain(x)

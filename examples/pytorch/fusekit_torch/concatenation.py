@@ -15,6 +15,8 @@ from .run import namespace, output_shape, plan_of
 from .steps import Sequence
 
 PLAN = torch.ops.fusekit_jit.run.default
+# Inductor stores what these read: a window reads a value several times.
+READERS = ("convolution", "mm", "addmm", "max_pool2d_with_indices", "max_pool2d", "avg_pool2d")
 
 
 def parts_of(node):
@@ -35,7 +37,7 @@ def parts_of(node):
 
 def is_stored(node):
     """True if a kernel reads the node's value from memory, in which no pass over it can be fused."""
-    return any(user.target is PLAN or name_of(user) in ("convolution", "mm", "addmm") for user in node.users)
+    return any(user.target is PLAN or name_of(user) in READERS for user in node.users)
 
 
 def writes_slice(node, last):
@@ -55,7 +57,7 @@ def concatenate(graph):
     count = 0
     for node in reversed(list(graph.nodes)):
         parts = parts_of(node) if node.users else []
-        plans = [writes_slice(each, node) for each in parts]
+        plans = [parts.count(each) == 1 and writes_slice(each, node) for each in parts]
         if not any(plans) or plans.count(False) > 1 or not is_stored(node):
             continue
         inputs, tensors, texts = [], [], []
