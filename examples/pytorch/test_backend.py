@@ -25,6 +25,7 @@ from fusekit_torch import backend, library, steps  # noqa: E402
 COMPILES = hasattr(torch, "compile")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 C = 16
+HEADER = "include/fusekit/runtime/c/fusekit.h"
 
 
 def jit_rules(device):
@@ -235,14 +236,25 @@ class Numbers(unittest.TestCase):
     def test_header(self):
         """The numbers of kinds and modes are those of the C header."""
         root = pathlib.Path(__file__).resolve().parent.parent.parent
-        header = (root / "include/fusekit/runtime/c/fusekit.h").read_text()
+        header = (root / HEADER).read_text()
         known = {name: int(number) for name, number in re.findall(r"FUSEKIT_([A-Z0-9_]+) = (\d+)", header)}
-        names = {"norm": "BATCH_NORM_INFERENCE", "channels": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
+        names = {"norm": "BATCH_NORM_INFERENCE", "channels": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT",
+                 "mul": "MULTIPLY", "div": "DIVIDE"}
         kinds = {name: number for name, (number, _) in steps.KINDS.items()}
         for table in (kinds, steps.ACTIVATIONS, steps.BINARIES, steps.POOLS):
             for name, number in table.items():
                 self.assertEqual(known[names.get(name, name).upper()], number, name)
         self.assertEqual(len(steps.ACTIVATIONS), known["SOFTSIGN"] + 1)
+
+    def test_version(self):
+        """Structures are those of one version of the header; a library of another one is refused."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        known = dict(re.findall(r"FUSEKIT_VERSION_(M..OR) (\d+)", (root / HEADER).read_text()))
+        self.assertEqual(library.VERSION, 100 * int(known["MAJOR"]) + int(known["MINOR"]))
+        other = unittest.mock.Mock(fusekit_version=lambda: library.VERSION + 101)
+        with unittest.mock.patch("ctypes.CDLL", lambda path: other), self.assertRaisesRegex(
+                OSError, "libx.so: expected version 0.1 of fusekit's C interface, got 1.2"):
+            library.Library("libx.so", library.JIT)
 
 
 @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
@@ -350,7 +362,7 @@ class Chains(unittest.TestCase):
             "a pool after it": (lambda m, x: functional.max_pool2d(cat(m.conv(x), m.other(x)), 3, 2), 1),
             "an operator after it": (lambda m, x: torch.relu(cat(m.conv(x), m.other(x))), 0),
             "a result": (lambda m, x: cat(m.conv(x), m.other(x)), 0),
-            "rows": (lambda m, x: functional.conv2d(torch.cat((m.conv(x)[:, :, :1], x[:, :, 1:]), 2), m.other.weight), 0),
+            "rows": (lambda m, x: functional.conv2d(torch.cat((m.conv(x), x), 2), m.other.weight), 0),
         }
         for name, (compute, count) in three.items():
             for order in (torch.channels_last, torch.contiguous_format):

@@ -9,7 +9,7 @@ import json
 
 import torch
 
-from .aten import name_of, value_of
+from .aten import argument, name_of, value_of
 from .partition import call, drop_unused, writes
 from .run import namespace, output_shape, plan_of
 from .steps import Sequence
@@ -23,7 +23,7 @@ def parts_of(node):
     """Images that a node concatenates along their channels, also those of a concatenation that it alone reads; empty if
     it does not."""
     y = value_of(node)
-    if name_of(node) != "cat" or y is None or y.dim() != 4 or (node.args[1] if len(node.args) > 1 else 0) not in (1, -3):
+    if name_of(node) != "cat" or y is None or y.dim() != 4 or argument(node, 1, "dim", 0) not in (1, -3):
         return []
     if y.shape[1] == 1 or not y.is_contiguous(memory_format=torch.channels_last):
         return []
