@@ -76,7 +76,7 @@ def without_inductor(module, inputs, report=None, rules_of=None):
 def backend(module, inputs, options=None, mode=None):
     """A backend of torch.compile. `options` are Inductor's configuration, such as {"triton.cudagraphs": True}; `mode`
     is one of Inductor's, such as "reduce-overhead". On a GPU, plans that are slower than ATen's kernels are left to
-    Inductor: measuring them takes a second or two, and the option "fusekit.measure": False omits it."""
+    Inductor: measuring them takes some seconds, and the option "fusekit.measure": False omits it."""
     if importlib.util.find_spec("torch._inductor") is None:
         return without_inductor(module, inputs)
     options = dict(options or {})
