@@ -267,6 +267,7 @@ ON_HOST = """#include <cmath>
 namespace fusekit { enum class Stage { activation }; }
 float __expf(float x) { return std::exp2(x * 1.44269504f); }
 float __fdividef(float x, float y) { return x / y; }
+using std::fmaxf, std::fminf;
 %s
 extern "C" void run(float const* x, float* y, long count) {
     for (long i = 0; i < count; ++i) y[i] = fusekit_torch_fast_%s::apply(x[i], {});
@@ -292,6 +293,7 @@ class FastActivations(unittest.TestCase):
         x = all_halves[all_halves.isfinite()]
         exact = {"logistic": torch.sigmoid, "silu": lambda x: x * torch.sigmoid(x),
                  "gelu": lambda x: x * torch.special.erfc(-x / 2**0.5) / 2,
+                 "hard_swish": lambda x: x * (x + 3).clamp(0, 6) / 6,
                  "gelu_tanh": lambda x: x * torch.sigmoid(2 * (2 / torch.pi)**0.5 * (x + 0.044715 * x**3))}
         self.assertEqual(set(steps.FAST), set(exact))
         with tempfile.TemporaryDirectory() as folder:
