@@ -92,7 +92,7 @@ bool is_name(char const* name) {
 }
 
 /// The text with blanks in place of comments and of literals.
-std::string code_of(char const* source) {
+std::string without_comments(char const* source) {
     std::string code = source;
     for (std::size_t i = 0; i < code.size();) {
         std::size_t end = i + 1;
@@ -102,7 +102,8 @@ std::string code_of(char const* source) {
             end = code.find("*/", i + 2);
             if (end != std::string::npos) end += 2;
         } else if (code[i] == '"') {
-            while (end < code.size() && code[end] != '"') end += code[end] == '\\' ? 2 : 1;
+            for (; end < code.size() && code[end] != '"'; ++end)
+                if (code[end] == '\\') ++end;
             ++end;
         } else {
             ++i;
@@ -171,7 +172,7 @@ Refusal add_operator(char const* name, char const* source, std::int32_t& mode) {
     std::size_t const length = std::strlen(source);
     if (length > max_source_bytes) return refuse("source", "at most 65536 bytes", Text::number(length));
     Stage stage{};
-    if (!stage_of(code_of(source), name, stage))
+    if (!stage_of(without_comments(source), name, stage))
         return refuse("source", "a struct with a stage: Stage::bias, normalization, activation or pointwise", "none");
     auto entry = std::make_unique<OperatorEntry>(entry_of<Activation<Relu>>("", ""));
     entry->type = "jit::FromSource<::" + std::string(name) + ">";
