@@ -217,7 +217,7 @@ TEST_CASE("jit sequences: random descriptors") {
         rt::Explanation const set = rt::detail::explain({nullptr, 0}, descriptors, &set_types, false);
         // filters were left out above, and a set does not know operators that are given as source
         char const* const message = fusekit_last_message();
-        if (std::strstr(message, "Pool") || std::strstr(message, "Twice")) continue;
+        if (std::strstr(message, "Pool") || std::strstr(message, "Twice") || std::strstr(message, "ns::Own")) continue;
         REQUIRE(std::string(set.sentence) == why.sentence);
     }
     REQUIRE(plans > 1000);
