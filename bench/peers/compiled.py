@@ -243,8 +243,8 @@ def run_one(given):
                 try:
                     row = Row(network, batch, given.ways, card, not given.compile_only)
                     if given.compile_only:
-                        print(f"{name:20}{batch:6} seconds", *(f"{way} {each:.0f}" for way, each in row.seconds.items()),
-                              flush=True)
+                        seconds = (f"{way} {each:.0f}" for way, each in row.seconds.items())
+                        print(f"{name:20}{batch:6} seconds", *seconds, flush=True)
                         continue
                     row.measure()
                     print(f"{name:20}{batch:6} {row}", flush=True)
@@ -267,8 +267,8 @@ def run_all(given):
     order = ["eager", *given.ways, "fusekit"]
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {datetime.date.today()}, us, half, "
           f"channels_last, CUDA graphs, the median of {REPEATS}")
-    print(f"{'network':20}{'batch':>6} ", " ".join(f"{way:>9}" for way in order), "best/fusekit eager/fusekit plans, left "
-          f"to ATen, errors of {', '.join(order)}, seconds of {', '.join(order[1:])}", flush=True)
+    print(f"{'network':20}{'batch':>6} ", " ".join(f"{way:>9}" for way in order), "best/fusekit eager/fusekit plans, "
+          f"left to ATen, errors of {', '.join(order)}, seconds of {', '.join(order[1:])}", flush=True)
     begin, waiting, running, statuses = time.monotonic(), list(given.networks), {}, []
     with tempfile.TemporaryDirectory() as folder:
         def end_all():

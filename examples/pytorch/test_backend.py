@@ -24,7 +24,7 @@ import torch.nn.functional as functional  # noqa: E402
 from torch import nn  # noqa: E402
 
 import fusekit_torch  # noqa: E402
-from fusekit_torch import backend, library, steps  # noqa: E402
+from fusekit_torch import backend, library, steps, values  # noqa: E402
 
 COMPILES = hasattr(torch, "compile")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
@@ -113,6 +113,12 @@ def mlp(m, x):
     return m.scale * functional.gelu(m.linear(x.permute(0, 2, 3, 1))).permute(0, 3, 1, 2) + x
 
 
+def shuffled(x):
+    """ShuffleNet's channel shuffle: its result is contiguous."""
+    n, c, h, w = x.shape
+    return x.view(n, 2, c // 2, h, w).transpose(1, 2).contiguous().view(n, c, h, w)
+
+
 def concatenated(m, x):
     """A module of Inception: two plans, a copy, and the convolution that reads all three."""
     y = torch.cat((torch.relu(m.conv(x)), torch.cat((m.other(x), functional.max_pool2d(x, 3, 1, 1)), 1)), 1)
@@ -180,6 +186,7 @@ MODELS = {
     "dropout": (lambda m, x: functional.dropout(m.linear(x[:, :, 0, 0]), training=False) + x[:, :, 0, 0],
                 [f"{POINT}, Bias, Residual"]),
     "concatenation": (concatenated, [f"{BIAS}, Activation<Relu>", POINT, POINT]),
+    "shuffle": (lambda m, x: m.other(torch.relu(shuffled(m.conv(x)))), [BIAS, POINT]),
     "pool": (lambda m, x: functional.max_pool2d(torch.relu(m.norm(m.conv(x)) + x), 2), None),
     "pools": (lambda m, x: functional.max_pool2d(x, 3, 2, 1).mean((2, 3), keepdim=True), []),
     "in place": (lambda m, x: functional.relu_(m.norm(m.conv(x))), None),
@@ -403,6 +410,24 @@ class Chains(unittest.TestCase):
                         self.assertEqual(alternative(sequence, x, tensors).shape, node.meta["val"].shape)
                     graph = make_fx(lambda x, *tensors: evaluate(sequence, x, list(tensors)))(x, *tensors).graph
                     self.assertEqual(sequence.rows, not any("convolution" in str(each.target) for each in graph.nodes))
+
+    def test_memory_order(self):
+        """The x of a plan of channels-last y, where the graph computes it contiguous."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+        model = Parts(MODELS["shuffle"][0]).eval().to(memory_format=torch.channels_last)
+        x = torch.randn(2, C, 7, 5).to(memory_format=torch.channels_last)
+        with torch.no_grad():
+            graph = make_fx(model)(x.clone())
+            values.set_values(graph, [x])
+            for node in graph.graph.nodes:
+                if "convolution" in str(node.target):  # of PyTorch 1.13 the values have another order than results
+                    node.meta["val"] = node.meta["val"].contiguous(memory_format=torch.channels_last)
+            backend.fused(graph, [x], None, jit_rules)
+            self.agree(graph(x), model(x))
+        plans = [node for node in graph.graph.nodes if "fusekit_jit" in str(node.target)]
+        self.assertEqual(len(plans), 2)
+        for node in plans:
+            self.assertEqual(node.args[0].meta["val"].stride(1), 1)
 
     def test_concatenations(self):
         """Plans write slices where a convolution reads the concatenation, and one part at most is copied."""

@@ -58,7 +58,7 @@ def real(value):
 
 
 def times(graph):
-    """For nodes of plans on a GPU whose tensors have constant shapes: microseconds of the plan and of ATen's kernels."""
+    """Microseconds of the plan and of ATen's kernels, for nodes of plans on a GPU whose tensors have constant shapes."""
     result, known = {}, {}
     for node in graph.nodes:
         if node.op != "call_function" or node.target is not torch.ops.fusekit_jit.run.default:

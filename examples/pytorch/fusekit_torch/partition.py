@@ -148,6 +148,17 @@ class Chain:
             z = call(graph, torch.ops.aten.permute.default, (z, PIXELS), self.pixels(value_of(z)))
         return call(graph, torch.ops.aten.reshape.default, (z, [-1, channels]), value_of(z).reshape(-1, channels))
 
+    def input_of(self, graph, channels_last):
+        """x, in y's memory order if the graph computes it in another one, as a channel shuffle does: Inductor stores it
+        so, and the fastest kernels read channels last."""
+        x = value_of(self.x)
+        if (self.rows or not channels_last or x.shape[1] == 1 or x.stride(1) == 1 or self.x.op != "call_function"
+                or "fusekit_jit" in str(self.x.target)):
+            return self.x
+        node = call(graph, torch.ops.aten.clone.default, (self.x,), x.contiguous(memory_format=torch.channels_last))
+        node.kwargs = {"memory_format": torch.channels_last}
+        return node
+
     def replace(self, graph):
         """Calls the plan in place of the nodes."""
         sequence, last = Sequence(tuple(self.steps), self.order(), self.rows), self.value
@@ -158,7 +169,8 @@ class Chain:
                 tensors = [self.as_rows(graph, each, y.shape[-1]) if step.kind in ("residual", "binary") else each
                            for step, own in sequence.split(tensors) for each in own]
                 y = y.reshape(-1, y.shape[-1])
-            result = node = call(graph, target, (self.x, tensors, sequence.text()), y)
+            x = self.input_of(graph, sequence.channels_last)
+            result = node = call(graph, target, (x, tensors, sequence.text()), y)
             if self.shape is not None:
                 result = call(graph, torch.ops.aten.view.default, (node, self.shape), self.pixels(value_of(last)))
             if self.images:
