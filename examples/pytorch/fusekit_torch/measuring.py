@@ -58,7 +58,7 @@ def real(value):
 
 
 def times(graph):
-    """Microseconds of the plan and of ATen's kernels, for nodes of plans on a GPU whose tensors have constant shapes."""
+    """Microseconds of a plan and of ATen's kernels, for nodes of plans on a GPU that have constant shapes."""
     result, known = {}, {}
     for node in graph.nodes:
         if node.op != "call_function" or node.target is not torch.ops.fusekit_jit.run.default:
