@@ -7,11 +7,16 @@ With PyTorch 2 through torch.compile; with 1.13 on graphs of make_fx. The rules 
 """
 
 import copy
+import ctypes
 import gc
 import os
 import pathlib
 import re
+import shutil
+import subprocess
+import tempfile
 import unittest
+import unittest.mock
 
 os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
 import torch  # noqa: E402
@@ -19,11 +24,12 @@ import torch.nn.functional as functional  # noqa: E402
 from torch import nn  # noqa: E402
 
 import fusekit_torch  # noqa: E402
-from fusekit_torch import backend, library, steps  # noqa: E402
+from fusekit_torch import backend, library, steps, values  # noqa: E402
 
 COMPILES = hasattr(torch, "compile")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 C = 16
+HEADER = "include/fusekit/runtime/c/fusekit.h"
 
 
 def jit_rules(device):
@@ -38,7 +44,8 @@ class Parts(nn.Module):
         super().__init__()
         self.conv, self.other = nn.Conv2d(C, C, 3, padding=1), nn.Conv2d(C, C, 1, bias=False)
         self.norm, self.second, self.linear = nn.BatchNorm2d(C), nn.BatchNorm2d(C), nn.Linear(C, C)
-        self.compute = compute
+        self.wide = nn.Parameter(torch.randn(C, 3 * C, 1, 1) / C)
+        self.scale, self.compute = nn.Parameter(torch.rand(C, 1, 1) + 0.5), compute
         for norm in (self.norm, self.second):
             nn.init.uniform_(norm.weight, 0.5, 1.5), nn.init.uniform_(norm.bias)
             nn.init.uniform_(norm.running_mean), nn.init.uniform_(norm.running_var, 0.5, 1.5)
@@ -101,6 +108,23 @@ def gated(m, x):
     return m.second(m.other(gate * x))
 
 
+def mlp(m, x):
+    """A block of ConvNeXt after its depthwise convolution."""
+    return m.scale * functional.gelu(m.linear(x.permute(0, 2, 3, 1))).permute(0, 3, 1, 2) + x
+
+
+def shuffled(x):
+    """ShuffleNet's channel shuffle: its result is contiguous."""
+    n, c, h, w = x.shape
+    return x.view(n, 2, c // 2, h, w).transpose(1, 2).contiguous().view(n, c, h, w)
+
+
+def concatenated(m, x):
+    """A module of Inception: two plans, a copy, and the convolution that reads all three."""
+    y = torch.cat((torch.relu(m.conv(x)), torch.cat((m.other(x), functional.max_pool2d(x, 3, 1, 1)), 1)), 1)
+    return functional.conv2d(y, m.wide)
+
+
 # Each model, and its plans by libfusekit_jit's rules.
 BIAS, POINT = "Conv<filter(3, 3).pad(1)>, Bias", "Conv<filter(1, 1)>"
 MODELS = {
@@ -147,6 +171,22 @@ MODELS = {
     "norm of pixels": (lambda m, x: m.norm(m.linear(x[:, :, :4, :4].reshape(2, C, 1, 16))), [f"{POINT}, Bias"]),
     "rows without a bias": (lambda m, x: torch.relu(functional.linear(x[:, :, 0, 0], m.linear.weight)),
                             [f"{POINT}, Activation<Relu>"]),
+    "factor": (lambda m, x: torch.relu(m.conv(x) * m.scale + x),
+               [f"{BIAS}, BatchNormInference<Spatial>, Residual, Activation<Relu>"]),
+    "factor of rows": (lambda m, x: m.linear(x[:, :, 0, 0]) * m.norm.weight,
+                       [f"{POINT}, Bias, BatchNormInference<Spatial>"]),
+    "factor after an activation": (lambda m, x: torch.relu(m.conv(x)) * m.scale,
+                                   [f"{BIAS}, Activation<Relu>, Multiply"]),
+    "factor of columns": (lambda m, x: m.linear(x[:, :, :4, :4].reshape(2, C, 1, 16)).permute(0, 3, 1, 2) *
+                          m.norm.weight, [f"{POINT}, Bias"]),
+    "mlp": (mlp, [f"{POINT}, Bias, Activation<Gelu>"]),
+    "mlp without an activation": (lambda m, x: m.linear(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2) * m.scale + x,
+                                  [f"{POINT}, Bias, BatchNormInference<Spatial>, Residual"]),
+    "columns of rows": (lambda m, x: m.linear(x.permute(0, 2, 3, 1)).permute(0, 3, 2, 1), [f"{POINT}, Bias"]),
+    "dropout": (lambda m, x: functional.dropout(m.linear(x[:, :, 0, 0]), training=False) + x[:, :, 0, 0],
+                [f"{POINT}, Bias, Residual"]),
+    "concatenation": (concatenated, [f"{BIAS}, Activation<Relu>", POINT, POINT]),
+    "shuffle": (lambda m, x: m.other(torch.relu(shuffled(m.conv(x)))), [BIAS, POINT]),
     "pool": (lambda m, x: functional.max_pool2d(torch.relu(m.norm(m.conv(x)) + x), 2), None),
     "pools": (lambda m, x: functional.max_pool2d(x, 3, 2, 1).mean((2, 3), keepdim=True), []),
     "in place": (lambda m, x: functional.relu_(m.norm(m.conv(x))), None),
@@ -176,7 +216,8 @@ FIRST = {
 }
 
 
-WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased")
+WITH_INDUCTOR = ("block", "numbers", "norm first", "channels", "mutated", "input mutated", "aliased", "output aliased",
+                 "mlp without an activation", "concatenation")
 POINTWISE = {
     "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "abs": torch.abs, "silu": functional.silu,
     "mish": functional.mish, "hardswish": functional.hardswish, "hardsigmoid": functional.hardsigmoid,
@@ -206,14 +247,76 @@ class Numbers(unittest.TestCase):
     def test_header(self):
         """The numbers of kinds and modes are those of the C header."""
         root = pathlib.Path(__file__).resolve().parent.parent.parent
-        header = (root / "include/fusekit/runtime/c/fusekit.h").read_text()
+        header = (root / HEADER).read_text()
         known = {name: int(number) for name, number in re.findall(r"FUSEKIT_([A-Z0-9_]+) = (\d+)", header)}
-        names = {"norm": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT", "mul": "MULTIPLY", "div": "DIVIDE"}
+        names = {"norm": "BATCH_NORM_INFERENCE", "channels": "BATCH_NORM_INFERENCE", "sub": "SUBTRACT",
+                 "mul": "MULTIPLY", "div": "DIVIDE"}
         kinds = {name: number for name, (number, _) in steps.KINDS.items()}
         for table in (kinds, steps.ACTIVATIONS, steps.BINARIES, steps.POOLS):
             for name, number in table.items():
                 self.assertEqual(known[names.get(name, name).upper()], number, name)
         self.assertEqual(len(steps.ACTIVATIONS), known["SOFTSIGN"] + 1)
+
+    def test_version(self):
+        """Structures are those of one version of the header; a library of another one is refused."""
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        known = dict(re.findall(r"FUSEKIT_VERSION_(M..OR) (\d+)", (root / HEADER).read_text()))
+        self.assertEqual(library.VERSION, 100 * int(known["MAJOR"]) + int(known["MINOR"]))
+        other = unittest.mock.Mock(fusekit_version=lambda: library.VERSION + 101)
+        with unittest.mock.patch("ctypes.CDLL", lambda path: other), self.assertRaisesRegex(
+                OSError, "libx.so: expected version 0.1 of fusekit's C interface, got 1.2"):
+            library.Library("libx.so", library.JIT)
+
+
+# A host's stand-ins for what the sources of steps.FAST use, with the rounding of a product before the power of two.
+ON_HOST = """#include <cmath>
+#define FUSEKIT_HD
+namespace fusekit { enum class Stage { activation }; }
+float __expf(float x) { return std::exp2(x * 1.44269504f); }
+float __fdividef(float x, float y) { return x / y; }
+using std::fmaxf, std::fminf;
+%s
+extern "C" void run(float const* x, float* y, long count) {
+    for (long i = 0; i < count; ++i) y[i] = fusekit_torch_fast_%s::apply(x[i], {});
+}
+"""
+
+
+@unittest.skipIf(shutil.which("g++") is None, "skipped: no g++")
+class FastActivations(unittest.TestCase):
+    """Their sources, compiled for the host, for every finite half."""
+
+    def value(self, name, x, folder):
+        source, library_file = folder / f"{name}.cpp", folder / f"{name}.so"
+        source.write_text(ON_HOST % (steps.FAST_SOURCE % (name, steps.FAST[name]), name))
+        subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-w", source, "-o", library_file], check=True)
+        y = torch.full_like(x, float("nan"))
+        ctypes.CDLL(str(library_file)).run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
+                                           ctypes.c_long(x.numel()))
+        return y.double()
+
+    def test_every_half(self):
+        all_halves = torch.arange(-2**15, 2**15).to(torch.int16).view(torch.half).float()
+        x = all_halves[all_halves.isfinite()]
+        exact = {"logistic": torch.sigmoid, "silu": lambda x: x * torch.sigmoid(x),
+                 "gelu": lambda x: x * torch.special.erfc(-x / 2**0.5) / 2,
+                 "hard_swish": lambda x: x * (x + 3).clamp(0, 6) / 6,
+                 "gelu_tanh": lambda x: x * torch.sigmoid(2 * (2 / torch.pi)**0.5 * (x + 0.044715 * x**3))}
+        self.assertEqual(set(steps.FAST), set(exact))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, function in exact.items():
+                with self.subTest(name):
+                    y, expected = self.value(name, x, pathlib.Path(folder)), function(x.double())
+                    # 1e-5 where y is a normal half, else an error far below a subnormal half's spacing of 6e-8
+                    self.assertTrue(((y - expected).abs() <= 1e-5 * expected.abs() + 1e-9).all())
+
+    @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
+    def test_types(self):
+        """Plans of 16-bit types have them."""
+        silu, rules = steps.Step("activation", "silu"), jit_rules(None)
+        self.assertEqual(silu.operator(rules).kind, steps.KINDS["activation"][0])
+        self.assertEqual(silu.operator(rules, True).kind, steps.KINDS["own"][0])
+        self.assertEqual(steps.Step("activation", "relu").operator(rules, True).kind, steps.KINDS["activation"][0])
 
 
 @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
@@ -308,6 +411,49 @@ class Chains(unittest.TestCase):
                     graph = make_fx(lambda x, *tensors: evaluate(sequence, x, list(tensors)))(x, *tensors).graph
                     self.assertEqual(sequence.rows, not any("convolution" in str(each.target) for each in graph.nodes))
 
+    def test_memory_order(self):
+        """The x of a plan of channels-last y, where the graph computes it contiguous."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+        model = Parts(MODELS["shuffle"][0]).eval().to(memory_format=torch.channels_last)
+        x = torch.randn(2, C, 7, 5).to(memory_format=torch.channels_last)
+        with torch.no_grad():
+            graph = make_fx(model)(x.clone())
+            values.set_values(graph, [x])
+            for node in graph.graph.nodes:
+                if "convolution" in str(node.target):  # of PyTorch 1.13 the values have another order than results
+                    node.meta["val"] = node.meta["val"].contiguous(memory_format=torch.channels_last)
+            backend.fused(graph, [x], None, jit_rules)
+            self.agree(graph(x), model(x))
+        plans = [node for node in graph.graph.nodes if "fusekit_jit" in str(node.target)]
+        self.assertEqual(len(plans), 2)
+        for node in plans:
+            self.assertEqual(node.args[0].meta["val"].stride(1), 1)
+
+    def test_concatenations(self):
+        """Plans write slices where a convolution reads the concatenation, and one part at most is copied."""
+        def cat(*parts):
+            return torch.cat(parts, 1)
+        three = {
+            "a copy": (concatenated, 1),
+            "plans": (lambda m, x: functional.conv2d(cat(m.conv(x), m.other(x), torch.relu(m.conv(x))), m.wide), 1),
+            "a plan twice": (lambda m, x: (lambda y: functional.conv2d(cat(m.conv(x), y, y), m.wide))(m.other(x)), 0),
+            "two copies": (lambda m, x: functional.conv2d(cat(m.conv(x), x, x), m.wide), 0),
+            "no plan": (lambda m, x: functional.conv2d(cat(x, x, x * 2), m.wide), 0),
+            "a pool after it": (lambda m, x: functional.max_pool2d(cat(m.conv(x), m.other(x)), 3, 2), 1),
+            "an operator after it": (lambda m, x: torch.relu(cat(m.conv(x), m.other(x))), 0),
+            "a result": (lambda m, x: cat(m.conv(x), m.other(x)), 0),
+            "rows": (lambda m, x: functional.conv2d(torch.cat((m.conv(x), x), 2), m.other.weight), 0),
+        }
+        for name, (compute, count) in three.items():
+            for order in (torch.channels_last, torch.contiguous_format):
+                with self.subTest(name, order=order), torch.no_grad():
+                    torch.manual_seed(3)
+                    model, x = Parts(compute).eval().to(memory_format=order), torch.randn(2, C, 7, 5)
+                    report, x = fusekit_torch.Report(), x.to(memory_format=order)
+                    y = rewritten(model, x, report)(x.clone())
+                    self.agree(y, model(x))
+                    self.assertEqual(report.concatenations, count if order == torch.channels_last else 0)
+
     def test_reasons(self):
         reasons = {
             "norm last": "BatchNorm normalizes what Activation is applied to, so it stands before Activation",
@@ -369,6 +515,11 @@ class Chains(unittest.TestCase):
         self.assertEqual(([], {"no library is installed"}), (report.plans, {why for _, why in report.without}))
 
 
+def compiled(model, **options):
+    """The model with all its plans, also slow ones."""
+    return torch.compile(model, backend="fusekit", options={"fusekit.measure": False, **options})
+
+
 @unittest.skipUnless(COMPILES, "skipped: no torch.compile in this PyTorch")
 class Compiled(unittest.TestCase):
     """torch.compile(backend="fusekit") on each device, with Inductor."""
@@ -399,7 +550,7 @@ class Compiled(unittest.TestCase):
                 with self.subTest(name, device=device), torch.no_grad():
                     model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
                     given, want = x.clone(), x.clone()
-                    self.agree(torch.compile(model, backend="fusekit")(given), model(want), half)
+                    self.agree(compiled(model)(given), model(want), half)
                     self.agree(given, want, half)
 
     @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
@@ -447,7 +598,7 @@ class Compiled(unittest.TestCase):
                 with self.subTest(name, device=device):
                     model = self.model(MODELS[name][0], device, dtype)
                     other, x = copy.deepcopy(model), self.x(2, device, dtype)
-                    torch.compile(model, backend="fusekit")(x).float().square().mean().backward()
+                    compiled(model)(x).float().square().mean().backward()
                     other(x).float().square().mean().backward()
                     for one, two in zip(model.parameters(), other.parameters()):
                         if two.grad is not None:
@@ -459,7 +610,7 @@ class Compiled(unittest.TestCase):
             for name in ("block", "norm first"):
                 with self.subTest(name, device=device), torch.no_grad():
                     model, x = self.model(MODELS[name][0], device, dtype), self.x(2, device, dtype)
-                    self.agree(torch.compile(model, backend="fusekit", options={"freezing": True})(x), model(x), half)
+                    self.agree(compiled(model, freezing=True)(x), model(x), half)
 
     def test_hooks(self):
         for device, dtype, half in self.each():
@@ -467,7 +618,22 @@ class Compiled(unittest.TestCase):
                 model = self.model(MODELS["block"][0], device, dtype)
                 model.norm.register_forward_hook(lambda module, inputs, y: y * 0.5)
                 x = self.x(2, device, dtype)
-                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+                self.agree(compiled(model)(x), model(x), half)
+
+    @unittest.skipUnless("cuda" in DEVICES, "skipped: no GPU")
+    def test_measured(self):
+        """Plans that are slower than ATen's kernels are Inductor's: all, if those take no time."""
+        for own, calls in ((0.0, 1), (2.0, 0)):
+            with torch.no_grad(), unittest.mock.patch.object(
+                    backend, "times", lambda graph: {node: (own, 1.0) for node in graph.nodes
+                                                     if "fusekit_jit" in str(node.target)}):
+                model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
+                before = fusekit_torch.run.calls
+                self.agree(torch.compile(model, backend="fusekit")(x), model(x), True)
+                self.assertEqual(fusekit_torch.run.calls - before, calls)
+        with torch.no_grad():
+            model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
+            self.agree(torch.compile(model, backend="fusekit")(x), model(x), True)
 
     def test_after_inductor(self):
         """A graph that Inductor alone has compiled before, and its caches."""
@@ -476,7 +642,7 @@ class Compiled(unittest.TestCase):
                 model, x = self.model(MODELS["block"][0], device, dtype), self.x(2, device, dtype)
                 torch.compile(model)(x)
                 before = library.library_of(device) and fusekit_torch.run.calls
-                self.agree(torch.compile(model, backend="fusekit")(x), model(x), half)
+                self.agree(compiled(model)(x), model(x), half)
                 if library.library_of(device) is not None:
                     self.assertGreater(fusekit_torch.run.calls, before)
 
@@ -484,10 +650,10 @@ class Compiled(unittest.TestCase):
     def test_cuda_graphs(self):
         with torch.no_grad():
             model, x = self.model(MODELS["block"][0], "cuda", torch.half), self.x(2, "cuda", torch.half)
-            function = torch.compile(model, backend="fusekit", options={"triton.cudagraphs": True})
+            function = compiled(model, **{"triton.cudagraphs": True})
             for _ in range(4):
                 self.agree(function(x), model(x), True)
-            plain, stream, graph = torch.compile(model, backend="fusekit"), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+            plain, stream, graph = compiled(model), torch.cuda.Stream(), torch.cuda.CUDAGraph()
             with torch.cuda.stream(stream):
                 for _ in range(2):
                     plain(x)

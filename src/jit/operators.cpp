@@ -91,9 +91,43 @@ bool is_name(char const* name) {
     return is_word(name[-1]);
 }
 
-/// The stage that a source text names, as in "stage = fusekit::Stage::activation"; false if it names none of those that
-/// an operator may have.
-bool stage_of(char const* source, Stage& stage) {
+/// The text with blanks in place of comments and of literals.
+std::string without_comments(char const* source) {
+    std::string code = source;
+    for (std::size_t i = 0; i < code.size();) {
+        std::size_t end = i + 1;
+        if (code.compare(i, 2, "//") == 0) {
+            end = code.find('\n', i);
+        } else if (code.compare(i, 2, "/*") == 0) {
+            end = code.find("*/", i + 2);
+            if (end != std::string::npos) end += 2;
+        } else if (code[i] == '"') {
+            for (; end < code.size() && code[end] != '"'; ++end)
+                if (code[end] == '\\') ++end;
+            ++end;
+        } else {
+            ++i;
+            continue;
+        }
+        end = end < code.size() ? end : code.size();
+        code.replace(i, end - i, end - i, ' ');
+        i = end;
+    }
+    return code;
+}
+
+/// Position after the first occurrence of a whole word at or after `from`; npos if there is none.
+std::size_t after_word(std::string const& code, std::string const& word, std::size_t from) {
+    for (std::size_t at = from; (at = code.find(word, at)) != std::string::npos; ++at) {
+        std::size_t const end = at + word.size();
+        if ((at == 0 || !is_word(code[at - 1])) && (end == code.size() || !is_word(code[end]))) return end;
+    }
+    return std::string::npos;
+}
+
+/// The stage that the struct `name` of a source text has, as in "stage = fusekit::Stage::activation"; false if it names
+/// none of those that an operator may have. The unit asserts that the struct has it (unit.cpp).
+bool stage_of(std::string const& code, std::string const& name, Stage& stage) {
     struct {
         char const* name;
         Stage stage;
@@ -101,11 +135,13 @@ bool stage_of(char const* source, Stage& stage) {
                         {"normalization", Stage::normalization},
                         {"activation", Stage::activation},
                         {"pointwise", Stage::pointwise}};
-    char const* const at = std::strstr(source, "Stage::");
-    if (!at) return false;
+    std::size_t at = after_word(code, name.substr(name.rfind(':') + 1), 0);
+    if (at != std::string::npos) at = after_word(code, "stage", at);
+    if (at != std::string::npos) at = after_word(code, "Stage", at);
+    if (at == std::string::npos || code.compare(at, 2, "::") != 0) return false;
     for (auto const& one : stages) {
         std::size_t const length = std::strlen(one.name);
-        if (std::strncmp(at + 7, one.name, length) == 0 && !is_word(at[7 + length])) {
+        if (code.compare(at + 2, length, one.name) == 0 && !is_word(code[at + 2 + length])) {
             stage = one.stage;
             return true;
         }
@@ -136,7 +172,7 @@ Refusal add_operator(char const* name, char const* source, std::int32_t& mode) {
     std::size_t const length = std::strlen(source);
     if (length > max_source_bytes) return refuse("source", "at most 65536 bytes", Text::number(length));
     Stage stage{};
-    if (!stage_of(source, stage))
+    if (!stage_of(without_comments(source), name, stage))
         return refuse("source", "a struct with a stage: Stage::bias, normalization, activation or pointwise", "none");
     auto entry = std::make_unique<OperatorEntry>(entry_of<Activation<Relu>>("", ""));
     entry->type = "jit::FromSource<::" + std::string(name) + ">";

@@ -57,6 +57,10 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
             std::string const args = "typename " + one->type + "::Args";
             asserts += "static_assert(sizeof(" + args + ") == " + std::to_string(one->bytes) + " && alignof(" + args +
                        ") == " + std::to_string(one->alignment) + ");\n";
+            if (!one->source.empty())
+                asserts += "static_assert(" + one->type + "::stage == static_cast<fusekit::Stage>(" +
+                           std::to_string(static_cast<int>(one->facts.stage)) +
+                           "), \"the stage that fusekit_jit_add_operator() read from the source\");\n";
             if (!one->header.empty()) headers.insert(one->header);
             else if (given.insert(one->source).second)
                 sources +=

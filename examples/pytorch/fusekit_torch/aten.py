@@ -25,7 +25,8 @@ NORMS = {"native_batch_norm": 5, "_native_batch_norm_legit": 5, "cudnn_batch_nor
 @dataclasses.dataclass
 class Part:
     """`x`: what a head reads; `end`: the node whose value the steps give, which is a getitem after a batch norm;
-    `otherwise`: a Part for a library that refuses this one."""
+    `images`: the part makes N x C x H x W of N x H x W x C rows; `otherwise`: a Part for a library that refuses this
+    one."""
 
     steps: list
     tensors: list
@@ -33,6 +34,7 @@ class Part:
     x: object = None
     rows: bool = False
     nodes: tuple = ()
+    images: bool = False
     otherwise: object = None
 
 
@@ -188,6 +190,13 @@ def view(node, value):
     return Part([], [], node)
 
 
+def permute(node, value):
+    """Rows of N x H x W pixels as images of channels last."""
+    if value_of(value).dim() != 4 or [each % 4 for each in node.args[1]] != [0, 3, 1, 2]:
+        return f"{node.target} is no operator of the library's"
+    return Part([], [], node, images=True)
+
+
 VIEWS = ("view", "_unsafe_view", "reshape", "_reshape_alias")
 HEADS = {"convolution": convolution, "conv2d": convolution, "mm": matrix_product, "addmm": matrix_product,
          "linear": matrix_product}
@@ -235,8 +244,17 @@ def with_number(node):
     return Step("own", "rsub", (number,)) if name == "rsub" and len(rest) == 1 else None
 
 
+def is_of_channels(z, y, rows):
+    """True for a tensor of a value per channel of y; with `rows`, its last mode has the channels."""
+    channel = 1 if rows else 3
+    shape = [1] * (y.dim() - z.dim()) + list(z.shape)
+    return (len(shape) == y.dim() and shape[-channel] == y.shape[-channel]
+            and all(extent == 1 for mode, extent in enumerate(shape) if mode != y.dim() - channel))
+
+
 def two_tensors(node, value, rows):
-    """The step of a node that combines the value and a second tensor, and the second tensor."""
+    """The step of a node that combines the value and a second tensor, and the second tensor. `rows`: the value's last
+    mode has its channels."""
     name, (first, second) = name_of(node), node.args[:2]
     if name not in ("add", "sub", "mul", "div", "maximum", "minimum") or node.kwargs.get("rounding_mode"):
         return f"{node.target} is no operator of the library's"
@@ -255,6 +273,8 @@ def two_tensors(node, value, rows):
     part = Part([step], [other], node)
     if step == Step("residual", numbers=(1.0,)) and rows and z.dim() == 1 and z.shape[0] == y.shape[-1]:
         return Part([Step("bias")], [other], node, otherwise=part)
+    if name == "mul" and stored(other) is not None and is_of_channels(z, y, rows):
+        return Part([Step("channels")], [stored(other)], node, otherwise=part)
     return part
 
 
@@ -271,11 +291,16 @@ def head(node):
     return make(node)
 
 
-def following(node, value, rows=False):
-    """The Part that a node adds to a plan whose result is `value`, or why the node ends the plan."""
+def following(node, value, rows=False, images=False):
+    """The Part that a node adds to a plan whose result is `value`, or why the node ends the plan. `images`: the plan's
+    rows have become N x C x H x W."""
     name = name_of(node)
-    if name in VIEWS and rows:
+    if name == "clone" and value_of(node) is not None and value_of(node).stride() == value_of(value).stride():
+        return Part([], [], node)  # a dropout for inference
+    if name in VIEWS and rows and not images:
         return view(node, value)
+    if name == "permute" and rows and not images:
+        return permute(node, value)
     if name in HEADS or name in NORMS or name in POOLS:
         if rows and value_of(value).dim() != 2:
             return f"{node.target} has its channels in another mode than a product of rows"
@@ -293,4 +318,4 @@ def following(node, value, rows=False):
         return Part([step], [], node)
     if len(node.args) < 2 or not isinstance(node.args[0], fx.Node) or not isinstance(node.args[1], fx.Node):
         return f"{node.target} is no operator of the library's"
-    return two_tensors(node, value, rows)
+    return two_tensors(node, value, rows and not images)

@@ -10,16 +10,19 @@ class Report:
     """Plans of all graphs of a model, and the operators that are in none."""
 
     def __init__(self):
-        self.plans, self.without, self.other = [], [], 0
+        self.plans, self.without, self.other, self.concatenations = [], [], 0, 0
 
-    def add(self, found, without, graph):
+    def add(self, found, without, graph, concatenations=0):
         self.plans += found
         self.without += without
+        self.concatenations += concatenations
         self.other += sum(node.op == "call_function" and "fusekit_jit" not in str(node.target) for node in graph.nodes)
 
     def __str__(self):
         lines = [f"plan {at}: {plan}" for at, plan in enumerate(self.plans, 1)]
         lines += [f"no plan: {node}: {why}" for node, why in self.without]
+        if self.concatenations:
+            lines.append(f"plans write into slices of {self.concatenations} concatenations")
         return "\n".join([*lines, f"{len(self.plans)} plans; {self.other} nodes are in none"])
 
 

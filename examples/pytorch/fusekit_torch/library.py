@@ -14,6 +14,7 @@ import weakref
 from ctypes import byref, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
 
 HOST, JIT = 0, 2
+VERSION = 1  # 100 * major + minor: of the structures below
 SUCCESS, NO_PLAN, REFUSED = 0, 3, 4
 ROLES = 16
 
@@ -73,6 +74,10 @@ class Library:
 
     def __init__(self, path, backend):
         self.dll, self.backend, self.devices, self.accepted = ctypes.CDLL(str(path)), backend, {}, {}
+        version = self.dll.fusekit_version()
+        if version != VERSION:
+            raise OSError(f"{path}: expected version {VERSION // 100}.{VERSION % 100} of fusekit's C interface, got "
+                          f"{version // 100}.{version % 100}")
         self.dll.fusekit_last_message.restype = c_char_p
         if not self.dll.fusekit_has_backend(backend):
             raise OSError(f"{path} was built without the backend {backend}")

@@ -18,6 +18,9 @@ from .run import output_shape
 from .steps import Sequence, folded
 
 
+PIXELS, IMAGES = [0, 2, 3, 1], [0, 3, 1, 2]  # modes of N x H x W x C and of N x C x H x W, of the other
+
+
 @dataclasses.dataclass
 class Found:
     """A plan of a graph: its name, its first and last nodes, and why it ends there."""
@@ -32,10 +35,10 @@ class Found:
 
 class Chain:
     """Steps that nodes of a graph compute one after the other. `shape`: with rows, the shape in which the graph has the
-    value; None for M x K."""
+    value, None for M x K; `images`: the graph has it permuted, from N x H x W x C to N x C x H x W."""
 
     def __init__(self, part, rules, first):
-        self.shape = None
+        self.shape, self.images = None, False
         self.x, self.rows, self.rules, self.first = part.x, part.rows, rules, first
         self.steps, self.tensors, self.nodes, self.ends, self.why = [], [], [], [], None
 
@@ -54,7 +57,7 @@ class Chain:
 
     def shape_with(self, part):
         """The shape that the graph has for the value after the part."""
-        if name_of(part.end) in VIEWS:
+        if name_of(part.end) in VIEWS or part.images:
             return value_of(part.end).shape
         if self.shape is not None:
             return value_of(self.value).shape
@@ -70,15 +73,17 @@ class Chain:
                 self.why = f"{part.end} has another type"
             elif tuple(self.shape_with(part)) != tuple(y.shape):
                 self.why = f"{part.end} has another shape than the plan's y"
-            elif self.shape is not None and any(value_of(z).dim() > 1 and value_of(z).shape != y.shape
-                                                for z in part.tensors):
+            elif self.shape is not None and any(
+                    value_of(z).shape != y.shape and (value_of(z).dim() > 1 or self.images)
+                    for z in part.tensors if part.steps[0].kind != "channels"):
                 self.why = "a second tensor of y's shape, or of one mode, is expected after a product of more modes"
         if self.why is None:
             self.steps, self.tensors = self.steps + part.steps, self.tensors + part.tensors
             self.nodes += [*part.nodes, part.end]
             if name_of(part.end) in VIEWS:
                 self.shape = part.end.args[1]
-            self.ends.append((part.end, len(self.steps), len(self.tensors), len(self.nodes), self.shape))
+            self.images = self.images or part.images
+            self.ends.append((part.end, len(self.steps), len(self.tensors), len(self.nodes), self.shape, self.images))
         return self.why is None
 
     def grow(self, taken):
@@ -93,7 +98,7 @@ class Chain:
             elif self.written_before(users[0]):
                 self.why = f"{self.written_before(users[0])} may write a tensor before {users[0]}"
             else:
-                part = following(users[0], self.value, self.rows)
+                part = following(users[0], self.value, self.rows, self.images)
                 if isinstance(part, str):
                     self.why = part
                 elif not self.add(part) and part.otherwise is not None:
@@ -108,9 +113,13 @@ class Chain:
                 return node
         return None
 
+    def pixels(self, value):
+        """N x H x W x C of the value that the graph has as images."""
+        return value.permute(PIXELS) if self.images else value
+
     def order(self):
         """True if the value is channels last, False if contiguous, None for other strides."""
-        y = value_of(self.value)
+        y = self.pixels(value_of(self.value))
         if self.rows:
             return False if y.is_contiguous() else None
         if y.dim() == 4 and y.shape[1] != 1 and y.is_contiguous(memory_format=torch.channels_last):
@@ -127,7 +136,7 @@ class Chain:
             self.why = why or "y is neither contiguous nor channels last"
             self.ends.pop()
             if self.ends:
-                _, steps, tensors, nodes, self.shape = self.ends[-1]
+                _, steps, tensors, nodes, self.shape, self.images = self.ends[-1]
                 del self.steps[steps:], self.tensors[tensors:], self.nodes[nodes:]
         return False
 
@@ -135,29 +144,49 @@ class Chain:
         """A second tensor of the graph's shape as M x K."""
         if value_of(z).dim() <= 2:
             return z
-        rows = graph.call_function(torch.ops.aten.reshape.default, (z, [-1, channels]))
-        rows.meta["val"] = value_of(z).reshape(-1, channels)
-        return rows
+        if self.images:
+            z = call(graph, torch.ops.aten.permute.default, (z, PIXELS), self.pixels(value_of(z)))
+        return call(graph, torch.ops.aten.reshape.default, (z, [-1, channels]), value_of(z).reshape(-1, channels))
+
+    def input_of(self, graph, channels_last):
+        """x, in y's memory order if the graph computes it in another one, as a channel shuffle does: Inductor stores it
+        so, and the fastest kernels read channels last."""
+        x = value_of(self.x)
+        if (self.rows or not channels_last or x.shape[1] == 1 or x.stride(1) == 1 or self.x.op != "call_function"
+                or "fusekit_jit" in str(self.x.target)):
+            return self.x
+        node = call(graph, torch.ops.aten.clone.default, (self.x,), x.contiguous(memory_format=torch.channels_last))
+        node.kwargs = {"memory_format": torch.channels_last}
+        return node
 
     def replace(self, graph):
         """Calls the plan in place of the nodes."""
         sequence, last = Sequence(tuple(self.steps), self.order(), self.rows), self.value
-        target, channels = torch.ops.fusekit_jit.run.default, value_of(last).shape[-1]
+        target, y = torch.ops.fusekit_jit.run.default, self.pixels(value_of(last))
         with graph.inserting_before(last):
             tensors = list(self.tensors)
             if self.shape is not None:
-                tensors = [self.as_rows(graph, each, channels) for each in tensors]
-            node = graph.call_function(target, (self.x, tensors, sequence.text()))
-            node.meta["val"] = value_of(last)
+                tensors = [self.as_rows(graph, each, y.shape[-1]) if step.kind in ("residual", "binary") else each
+                           for step, own in sequence.split(tensors) for each in own]
+                y = y.reshape(-1, y.shape[-1])
+            x = self.input_of(graph, sequence.channels_last)
+            result = node = call(graph, target, (x, tensors, sequence.text()), y)
             if self.shape is not None:
-                node.meta["val"] = value_of(last).reshape(-1, channels)
-                result = graph.call_function(torch.ops.aten.view.default, (node, self.shape))
-                result.meta["val"] = value_of(last)
-        last.replace_all_uses_with(node if self.shape is None else result)
+                result = call(graph, torch.ops.aten.view.default, (node, self.shape), self.pixels(value_of(last)))
+            if self.images:
+                result = call(graph, torch.ops.aten.permute.default, (result, IMAGES), value_of(last))
+        last.replace_all_uses_with(result)
         for each in reversed(self.nodes):
             graph.erase_node(each)
         name = self.rules.plan_name(self.operators(self.steps), NUMBERS[value_of(self.x).dtype])
         return node, Found(name, [str(each) for each in self.nodes], self.why)
+
+
+def call(graph, target, arguments, value):
+    """A node with its value."""
+    node = graph.call_function(target, arguments)
+    node.meta["val"] = value
+    return node
 
 
 def writes(node):

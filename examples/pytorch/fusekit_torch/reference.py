@@ -45,6 +45,8 @@ def value_of(step, tensors, value):
     if step.kind == "norm":
         scale, shift, mean, variance = norm_parameters(step, tensors)
         return functional.batch_norm(value, mean, variance, scale, shift, eps=step.numbers[0])
+    if step.kind == "channels":
+        return value * tensors[0].to(value.dtype).view(-1, *[1] * (value.dim() - 2))
     if step.kind == "activation":
         return ACTIVATIONS[step.mode](value, *step.numbers)
     if step.kind == "residual":

@@ -65,19 +65,33 @@ def new_output(sequence, x, tensors):
     return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order)
 
 
-def with_floats(pair):
-    """A batch norm with its four parameters as floats; other operators unchanged."""
+def without_values(key, sources, compute):
+    """derived() for fake tensors."""
+    return compute()
+
+
+def with_floats(pair, derive=derived):
+    """A batch norm, or a factor for each channel, with four parameters of floats; other operators unchanged."""
     step, own = pair
-    if step.kind != "norm":
+    if step.kind not in ("norm", "channels"):
         return pair
-    scale, shift, mean, variance = reference.norm_parameters(step, own)
-    if scale is None:
-        scale = derived("ones", [mean], lambda: torch.ones_like(mean))
-    if shift is None:
-        shift = derived("zeros", [mean], lambda: torch.zeros_like(mean))
-    floats = [each if each.dtype == torch.float32 else derived("float", [each], each.float)
-              for each in (scale, shift, mean, variance)]
-    return dataclasses.replace(step, given=(1, 1, 1, 1)), floats
+    if step.kind == "channels":
+        scale, shift, mean, variance = own[0], None, None, None
+        step = dataclasses.replace(step, kind="norm", numbers=(0.0,))
+    else:
+        scale, shift, mean, variance = reference.norm_parameters(step, own)
+    known = scale if mean is None else mean
+
+    def constant(value):
+        return derive(value, [known], lambda: torch.full((known.numel(),), value, device=known.device))
+
+    def floats(tensor):
+        if tensor.dtype == torch.float32 and tensor.dim() == 1:
+            return tensor
+        return derive("float", [tensor], lambda: tensor.reshape(-1).float())
+    given = [constant(usual) if each is None else floats(each)
+             for each, usual in zip((scale, shift, mean, variance), (1.0, 0.0, 0.0, 1.0))]
+    return dataclasses.replace(step, given=(1, 1, 1, 1)), given
 
 
 class Plan:
@@ -139,20 +153,19 @@ class Plan:
     def layouts(self, x, tensors):
         """folded(), of tensors without values: new ones have the same layouts."""
         steps, own = zip(*self.sequence.split(tensors))
+        first, at = [], foldable(steps)
         if steps[0].kind == "conv":
             order = torch.channels_last if x.stride(1) == 1 else torch.contiguous_format
             weight = own[0][0].reshape(*own[0][0].shape[:2], *steps[0].window[0])
-            conv = (steps[0], [torch.empty_like(weight, dtype=x.dtype, memory_format=order)])
-            at = foldable(steps)
+            first = [(steps[0], [torch.empty_like(weight, dtype=x.dtype, memory_format=order)])]
             if at:
-                bias = (Step("bias"), [torch.empty_like(own[at][-1], dtype=torch.float32)])
-                return [conv, bias, *zip(steps[at + 1:], own[at + 1:])]
-            return [conv, *zip(steps[1:], own[1:])]
-        return list(zip(steps, own))
+                first.append((Step("bias"), [torch.empty_like(own[at][-1], dtype=torch.float32)]))
+            at += 1
+        return [*first, *(with_floats(pair, without_values) for pair in zip(steps[at:], own[at:]))]
 
-    def request_for(self, x, tensors):
+    def request_for(self, x, tensors, y=None):
         """Arguments of the library's prepare() for tensors without values."""
-        y = new_output(self.sequence, x, tensors)
+        y = new_output(self.sequence, x, tensors) if y is None else y
         if self.sequence.rows:
             x, y = x[:, :, None, None], y[:, :, None, None]
         return self.request(self.layouts(x, tensors), x, y, 16, ALIGNED_ADDRESS)
@@ -161,7 +174,8 @@ class Plan:
         data_type = TYPES[x.dtype]
         form = (tuple(step for step, _ in pairs), data_type)
         if form not in self.plans:
-            self.plans[form] = self.library.plan([step.operator(self.library) for step, _ in pairs], data_type)
+            operators = [step.operator(self.library, x.element_size() == 2) for step, _ in pairs]
+            self.plans[form] = self.library.plan(operators, data_type)
         arguments = self.library.arguments(len(pairs))
         for argument, (step, own) in zip(arguments, pairs):
             for role, tensor in self.parameters(step, own, y).items():
@@ -177,7 +191,7 @@ class Plan:
     def prepare(self, x, tensors, y, key):
         """A new run for these tensors' layouts and the tensors' addresses, which ends with the parameters."""
         alignment = 16
-        while x.data_ptr() % alignment:
+        while (x.data_ptr() | y.data_ptr()) % alignment:
             alignment //= 2
         image, result = (x[:, :, None, None], y[:, :, None, None]) if self.sequence.rows else (x, y)
         pairs = self.folded(image, tensors)
@@ -189,28 +203,34 @@ class Plan:
                 each.record_stream(torch.cuda.current_stream(x.device))
         return Kept(run, y.shape, tensors, self.seconds, made, lambda _: self.runs.pop(key, None))
 
-    def __call__(self, x, tensors, strict=False):
+    def by_aten(self, x, tensors, y):
+        result = reference.run(self.sequence, x, tensors)
+        return result if y is None else y.copy_(result)
+
+    def __call__(self, x, tensors, strict=False, y=None):
+        """y, a new tensor if it is None."""
         if x.shape[0] == 0:
-            return new_output(self.sequence, x, tensors)
+            return new_output(self.sequence, x, tensors) if y is None else y
         if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
-            return reference.run(self.sequence, x, tensors)
+            return self.by_aten(x, tensors, y)
         address = x.data_ptr()
         stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
         key = (x.shape, x.stride(), x.dtype, x.device, stream, address & 15, *[each.data_ptr() for each in tensors])
-        kept = self.runs.get(key)
-        y = None
+        if y is not None:
+            key += (y.stride(), y.data_ptr() & 15)
+        kept, given = self.runs.get(key), y
         if kept is not None and kept.holds(tensors):
             if kept.derived and is_capturing():
                 CAPTURED[id(kept)] = kept
         else:
             try:
-                y = new_output(self.sequence, x, tensors)
+                y = new_output(self.sequence, x, tensors) if y is None else y
                 kept = self.prepare(x, tensors, y, key)
             except library.Refused as error:
                 if strict and error.status == library.REFUSED:
                     raise
                 warn(str(error))
-                return reference.run(self.sequence, x, tensors)
+                return self.by_aten(x, tensors, given)
             if not any(each.is_inference() for each in tensors) and not is_capturing():
                 if len(self.runs) >= RUNS_OF_A_PLAN:
                     self.runs.clear()

@@ -48,7 +48,11 @@ TEST_CASE("HIP: WarpSpecialized refuses the first condition that a problem does 
     CHECK(of(convolution).empty());
     convolution.in_bulk = false, convolution.x_channel_stride = 196, convolution.y_channel_stride = 98;
     CHECK(of(convolution) == "x's channel stride = 196 is not 1: pass x channels-last, or use Planes");
+    convolution.stores_pool_taps = true;
+    CHECK(of(convolution) == "x's channel stride = 196 is not 1: pass x channels-last");
     convolution.x_channel_stride = 1;
+    CHECK(of(convolution) == "y's channel stride = 98 is not 1: pass y channels-last");
+    convolution.stores_pool_taps = false;
     CHECK(of(convolution) == "y's channel stride = 98 is not 1: pass y channels-last, or use Planes");
     convolution.y_channel_stride = 1, convolution.product.groups = 8;
     CHECK(of(convolution).empty());

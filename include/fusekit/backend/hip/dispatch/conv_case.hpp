@@ -201,6 +201,7 @@ FUSEKIT_H constexpr ConvCase case_of(detail::ConvOperands<Plan, T, U, Bound> con
                     .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels,
                     .x_channel_stride = x.layout.stride[1],
                     .y_channel_stride = y.layout.stride[1]};
+    if constexpr (Plan::pools) result.stores_pool_taps = Plan::Pool::writes_taps;
     if constexpr (count_phases<Plan>() > 1 && count_phases<Plan>() <= max_tma_phases &&
                   Plan::Head::collapsed_space == 2) {
         using Phases = ConvPhases<typename Plan::Head>;

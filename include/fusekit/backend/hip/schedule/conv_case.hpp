@@ -52,6 +52,7 @@ struct ConvCase {
     bool prologue = false;  ///< true if operators precede the Conv or Gemm
     bool totals = false;  ///< true if the plan has statistics of each channel of y
     bool pools = false;  ///< true if the plan ends with a 2 x 2 pool
+    bool stores_pool_taps = false;  ///< true if it is one of MaxWithTaps
     bool maxima = false;  ///< true if the epilogue has an Amax
     bool reads_image = false;  ///< true if the epilogue reads a tensor of y's shape
     bool transposed = false;

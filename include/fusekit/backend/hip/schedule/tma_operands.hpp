@@ -44,8 +44,11 @@ FUSEKIT_H constexpr Unmet unmet_by_tma_loads() {
 
 /// Returns the first condition of TMA loads on channel strides and groups that channels-last tensors do not meet.
 FUSEKIT_H constexpr Unmet unmet_by_channel_strides(ConvCase const& of) {
-    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1, "pass x channels-last, or use Planes"),
-                       equal("y's channel stride", of.y_channel_stride, 1, "pass y channels-last, or use Planes"));
+    bool const planes = !of.stores_pool_taps;  // Planes has no MaxWithTaps
+    return first_unmet(equal("x's channel stride", of.x_channel_stride, 1,
+                             planes ? "pass x channels-last, or use Planes" : "pass x channels-last"),
+                       equal("y's channel stride", of.y_channel_stride, 1,
+                             planes ? "pass y channels-last, or use Planes" : "pass y channels-last"));
 }
 FUSEKIT_H constexpr Unmet unmet_by_channels_last(ConvCase const& of) {
     if (of.in_bulk) return {};
