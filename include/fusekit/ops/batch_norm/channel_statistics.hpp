@@ -21,7 +21,8 @@ namespace fusekit {
 /// are computed. All arguments are disjoint in memory; runs that may overlap in time need separate ones.
 /// Requires: at least 1 value per mean. An infinite or NaN value makes its channel's statistics NaN. The summation
 /// order is fixed: results are bitwise identical from run to run. Statistics are of the values before y is rounded to
-/// its element type. Source: as detail::Moments.
+/// its element type. Sums are of differences from one of the channel's values, so that a mean that is large beside the
+/// deviation does not cancel in the variance; the mean is rounded to a float at each merge. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
