@@ -7,14 +7,10 @@ With PyTorch 2 through torch.compile; with 1.13 on graphs of make_fx. The rules 
 """
 
 import copy
-import ctypes
 import gc
 import os
 import pathlib
 import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 import unittest.mock
 
@@ -266,57 +262,6 @@ class Numbers(unittest.TestCase):
         with unittest.mock.patch("ctypes.CDLL", lambda path: other), self.assertRaisesRegex(
                 OSError, "libx.so: expected version 0.1 of fusekit's C interface, got 1.2"):
             library.Library("libx.so", library.JIT)
-
-
-# A host's stand-ins for what the sources of steps.FAST use, with the rounding of a product before the power of two.
-ON_HOST = """#include <cmath>
-#define FUSEKIT_HD
-namespace fusekit { enum class Stage { activation }; }
-float __expf(float x) { return std::exp2(x * 1.44269504f); }
-float __fdividef(float x, float y) { return x / y; }
-using std::fmaxf, std::fminf;
-%s
-extern "C" void run(float const* x, float* y, long count) {
-    for (long i = 0; i < count; ++i) y[i] = fusekit_torch_fast_%s::apply(x[i], {});
-}
-"""
-
-
-@unittest.skipIf(shutil.which("g++") is None, "skipped: no g++")
-class FastActivations(unittest.TestCase):
-    """Their sources, compiled for the host, for every finite half."""
-
-    def value(self, name, x, folder):
-        source, library_file = folder / f"{name}.cpp", folder / f"{name}.so"
-        source.write_text(ON_HOST % (steps.FAST_SOURCE % (name, steps.FAST[name]), name))
-        subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", "-w", source, "-o", library_file], check=True)
-        y = torch.full_like(x, float("nan"))
-        ctypes.CDLL(str(library_file)).run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
-                                           ctypes.c_long(x.numel()))
-        return y.double()
-
-    def test_every_half(self):
-        all_halves = torch.arange(-2**15, 2**15).to(torch.int16).view(torch.half).float()
-        x = all_halves[all_halves.isfinite()]
-        exact = {"logistic": torch.sigmoid, "silu": lambda x: x * torch.sigmoid(x),
-                 "gelu": lambda x: x * torch.special.erfc(-x / 2**0.5) / 2,
-                 "hard_swish": lambda x: x * (x + 3).clamp(0, 6) / 6,
-                 "gelu_tanh": lambda x: x * torch.sigmoid(2 * (2 / torch.pi)**0.5 * (x + 0.044715 * x**3))}
-        self.assertEqual(set(steps.FAST), set(exact))
-        with tempfile.TemporaryDirectory() as folder:
-            for name, function in exact.items():
-                with self.subTest(name):
-                    y, expected = self.value(name, x, pathlib.Path(folder)), function(x.double())
-                    # 1e-5 where y is a normal half, else an error far below a subnormal half's spacing of 6e-8
-                    self.assertTrue(((y - expected).abs() <= 1e-5 * expected.abs() + 1e-9).all())
-
-    @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")
-    def test_types(self):
-        """Plans of 16-bit types have them."""
-        silu, rules = steps.Step("activation", "silu"), jit_rules(None)
-        self.assertEqual(silu.operator(rules).kind, steps.KINDS["activation"][0])
-        self.assertEqual(silu.operator(rules, True).kind, steps.KINDS["own"][0])
-        self.assertEqual(steps.Step("activation", "relu").operator(rules, True).kind, steps.KINDS["activation"][0])
 
 
 @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")

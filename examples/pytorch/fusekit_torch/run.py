@@ -174,8 +174,7 @@ class Plan:
         data_type = TYPES[x.dtype]
         form = (tuple(step for step, _ in pairs), data_type)
         if form not in self.plans:
-            operators = [step.operator(self.library, x.element_size() == 2) for step, _ in pairs]
-            self.plans[form] = self.library.plan(operators, data_type)
+            self.plans[form] = self.library.plan([step.operator(self.library) for step, _ in pairs], data_type)
         arguments = self.library.arguments(len(pairs))
         for argument, (step, own) in zip(arguments, pairs):
             for role, tensor in self.parameters(step, own, y).items():

@@ -34,30 +34,6 @@ SOURCE = """struct fusekit_torch_%s {
     template <class V> FUSEKIT_HD static constexpr V apply(V x, [[maybe_unused]] Args const& args) { return %s; }
 };
 """
-# Activations for half and bfloat16 on a GPU, by its instructions for powers of two and reciprocals. The library's have
-# errors of a few ulp of a float and divide exactly: SiLU takes about 57 instructions for a value on an H200. The
-# relative error of these is below 1e-5 where y is a normal half. gelu: erfc(z) = t exp(q(t) - z^2) with
-# t = 1 / (1 + z / 2), q fitted for z of 0 to 6.5.
-FAST = {
-    "logistic": "return __fdividef(1.0f, 1.0f + __expf(-x));",
-    "silu": "return __fdividef(x, 1.0f + __expf(-x));",
-    "hard_swish": "return x * (fminf(fmaxf(x + 3.0f, 0.0f), 6.0f) * 0.166666672f);",
-    "gelu_tanh": "return __fdividef(x, 1.0f + __expf(x * (-1.59576912f - 0.0713548163f * (x * x))));",
-    "gelu": """V const t = __fdividef(1.0f, 1.0f + 0.353553391f * fabsf(x));
-        V q = 0.22751947f;
-        q = q * t - 0.704894961f, q = q * t + 0.468872442f, q = q * t + 0.257983183f;
-        q = q * t + 1.01694675f, q = q * t - 1.26641953f;
-        V const upper = 0.5f * t * __expf(q - 0.5f * (x * x));
-        return x * (x < 0.0f ? upper : 1.0f - upper);""",
-}
-FAST_SOURCE = """struct fusekit_torch_fast_%s {
-    static constexpr auto stage = fusekit::Stage::activation;
-    struct Args {};
-    template <class V> FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        %s
-    }
-};
-"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,12 +52,9 @@ class Step:
     def tensors(self):
         return sum(self.given) if self.kind == "norm" else KINDS[self.kind][1]
 
-    def operator(self, of, fast=False):
-        """The C structure, for library `of`. `fast`: x and y have 16 bits."""
+    def operator(self, of):
+        """The C structure, for library `of`."""
         kind, mode = KINDS[self.kind][0], 0
-        if fast and of.backend == library.JIT and self.kind == "activation" and self.mode in FAST:
-            name = f"fusekit_torch_fast_{self.mode}"
-            return library.Operator(KINDS["own"][0], of.own_mode(name, FAST_SOURCE % (self.mode, FAST[self.mode])))
         if self.kind in ("norm", "channels"):
             mode = 1  # per channel
         elif self.kind == "own":
