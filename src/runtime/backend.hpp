@@ -50,11 +50,10 @@ struct PlanObject {
     virtual Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
                             std::unique_ptr<RunObject>& run) const = 0;
     /// Refuses, with the operator name pending_name, while a thread of the library compiles the plan's kernel. Plans
-    /// that are compiled in advance are prepared at once.
+    /// that are compiled in advance are prepared at once. It has no body here, where units of several CPU levels would
+    /// share it.
     virtual Refusal prepare_async(DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
-                                  int alignment, std::unique_ptr<RunObject>& run) const {
-        return prepare(device, arguments, x, y, alignment, run);
-    }
+                                  int alignment, std::unique_ptr<RunObject>& run) const = 0;
     virtual Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const = 0;
 };
 

@@ -49,6 +49,10 @@ struct BackendOf final : Backend {
             if (!refusal) run = std::make_unique<OwnRun>(backend, std::move(prepared));
             return refusal;
         }
+        Refusal prepare_async(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                              std::unique_ptr<RunObject>& run) const override {
+            return prepare(device, arguments, x, y, alignment, run);
+        }
         Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const override {
             return Streams::on(of(target.device), target,
                                [&](auto& stream) { return handle.run(stream, arguments, x, y, target.workspace); });
