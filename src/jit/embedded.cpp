@@ -30,7 +30,7 @@ std::string Embedded::defining(std::string const& name) const {
             if (!std::strstr(names[i], "backend/hip/")) continue;
             for (char const* at = contents[i]; (at = std::strstr(at, head.c_str())); at += head.size()) {
                 char const next = at[head.size()];
-                if ((at == contents[i] || at[-1] == '\n') && (next == ' ' || next == ':') &&
+                if ((at == contents[i] || at[-1] == '\n') && (next == ' ' || next == ':' || next == '\n') &&
                     std::strcspn(at, ";") > std::strcspn(at, "{"))
                     return names[i];
             }
