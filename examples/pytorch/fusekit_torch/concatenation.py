@@ -11,7 +11,7 @@ import torch
 
 from .aten import argument, name_of, value_of
 from .partition import call, drop_unused, writes
-from .run import namespace, output_shape, plan_of
+from .run import definition, namespace, output_shape, plan_of
 from .steps import Sequence
 
 PLAN = torch.ops.fusekit_jit.run.default
@@ -109,7 +109,7 @@ def fake(inputs, tensors, texts):
     return slices(inputs, tensors, texts)[0]
 
 
-namespace.define("concatenate(Tensor[] inputs, Tensor[] tensors, str plans) -> Tensor")
+namespace.define("concatenate(Tensor[] inputs, Tensor[] tensors, str plans) -> Tensor", **definition)
 namespace.impl("concatenate", run, "CPU")
 namespace.impl("concatenate", run, "CUDA")
 if hasattr(torch.library, "register_fake"):  # PyTorch 2.4

@@ -304,7 +304,11 @@ def fake(x, tensors, plan):
 
 
 namespace = torch.library.Library("fusekit_jit", "DEF")
-namespace.define("run(Tensor x, Tensor[] tensors, str plan) -> Tensor")
+# Inductor keeps the strides that tensors have in the graph. Without the tag it gives what it computes an order of its own,
+# contiguous, and plans read that by slower kernels.
+FIXED_STRIDES = getattr(getattr(torch, "Tag", None), "needs_fixed_stride_order", None)  # PyTorch 2.1
+definition = {"tags": (FIXED_STRIDES,)} if FIXED_STRIDES is not None else {}
+namespace.define("run(Tensor x, Tensor[] tensors, str plan) -> Tensor", **definition)
 namespace.impl("run", run, "CPU")
 namespace.impl("run", run, "CUDA")
 if hasattr(torch.library, "register_fake"):  # PyTorch 2.4
