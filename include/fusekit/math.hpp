@@ -86,7 +86,8 @@ FUSEKIT_HD constexpr V exp_between(V x) {
 /// e^x for x <= 88, to 1 ulp; on a GPU to 3 ulp, and 0 for results below 2^-126.
 template <class V>
 FUSEKIT_HD constexpr V exp_fast(V x) {
-    return detail::exp_between((max)(x, -104.0f));
+    if constexpr (detail::has_instructions<V>) return detail::exp_between((max)(x, -104.0f));
+    else return exp(x);
 }
 
 /// e^x - 1, to 2 ulp, also near zero.

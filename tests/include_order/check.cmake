@@ -40,7 +40,7 @@ set(layers
     "^runtime/"
     "^runtime\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^((abi|config|fusekit|hip|hip_conv|runtime|layer)\\.hpp$|backend/host/platform\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names|range)\\.hpp$)")
+set(may_use_preprocessor "^((abi|config|fusekit|hip|hip_conv|math_instructions|runtime|layer)\\.hpp$|backend/host/platform\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names|range)\\.hpp$)")
 # Lists that the preprocessor repeats: LIST(X) is X(...) for each entry. Other headers define what they call with it, and
 # undefine it.
 set(lists "^(tensor/dtype\\.hpp FUSEKIT_([A-Z0-9]+_)?ELEMENTS|ops/activation\\.hpp FUSEKIT_([A-Z]+_)?ACTIVATIONS)$")
@@ -117,7 +117,7 @@ function(check_header file)
     elseif(directive MATCHES "#[ \t]*include[ \t]*<(fmt|catch2)/")
       report(${file} "has ${directive}, but users need no other package")
     elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef)" AND NOT file MATCHES "${may_use_preprocessor}")
-      report(${file} "has ${directive}, but only abi.hpp, config.hpp, the umbrellas, layer.hpp and the platform headers do that")
+      report(${file} "has ${directive}, but only abi.hpp, config.hpp, math_instructions.hpp, the umbrellas, layer.hpp and the platform headers do that")
     endif()
   endforeach()
 
@@ -126,7 +126,7 @@ function(check_header file)
     string(REGEX REPLACE ".*[ \t]" "" name "${define}")
     if(NOT file MATCHES "${may_use_preprocessor}" AND NOT "${file} ${name}" MATCHES "${lists}"
        AND NOT text MATCHES "#undef ${name}\n")
-      report(${file} "defines ${name} and does not undefine it, but only abi.hpp, config.hpp, the umbrellas, layer.hpp, the platform headers and lists do that")
+      report(${file} "defines ${name} and does not undefine it, but only abi.hpp, config.hpp, math_instructions.hpp, the umbrellas, layer.hpp, the platform headers and lists do that")
     endif()
   endforeach()
 endfunction()
