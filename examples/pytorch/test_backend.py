@@ -13,6 +13,7 @@ import pathlib
 import re
 import unittest
 import unittest.mock
+import weakref
 
 os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
 import torch  # noqa: E402
@@ -20,7 +21,7 @@ import torch.nn.functional as functional  # noqa: E402
 from torch import nn  # noqa: E402
 
 import fusekit_torch  # noqa: E402
-from fusekit_torch import backend, library, steps, values  # noqa: E402
+from fusekit_torch import backend, library, measuring, steps, values  # noqa: E402
 
 COMPILES = hasattr(torch, "compile")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
@@ -262,6 +263,26 @@ class Numbers(unittest.TestCase):
         with unittest.mock.patch("ctypes.CDLL", lambda path: other), self.assertRaisesRegex(
                 OSError, "libx.so: expected version 0.1 of fusekit's C interface, got 1.2"):
             library.Library("libx.so", library.JIT)
+
+
+class Tensors(unittest.TestCase):
+    """Tensors that are made for a plan."""
+
+    def test_layouts(self):
+        """Those that a plan is measured with: expanded, a slice, empty."""
+        x = torch.empty(2, 8, 4, 3).contiguous(memory_format=torch.channels_last)
+        for want in (x, x[:, 2:5], torch.empty(8, 1, 1).expand(2, 8, 4, 3), torch.empty(0, 8, 4, 3), torch.empty(())):
+            made = measuring.real(want)
+            self.assertEqual((made.shape, made.stride()), (want.shape, want.stride()))
+            self.assertTrue(bool(((made >= 0.5) & (made <= 1)).all()))
+
+    def test_factor_is_freed(self):
+        """Floats of a factor per channel do not keep the parameter alive."""
+        factor = nn.Parameter(torch.ones(C, 1, 1))
+        fusekit_torch.run.with_floats((steps.Step("channels"), [factor]))
+        known = weakref.ref(factor)
+        del factor
+        self.assertIsNone(known())
 
 
 @unittest.skipIf(jit_rules(None) is None, "skipped: no libfusekit_jit")

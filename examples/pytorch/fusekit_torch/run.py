@@ -83,12 +83,14 @@ def with_floats(pair, derive=derived):
     known = scale if mean is None else mean
 
     def constant(value):
-        return derive(value, [known], lambda: torch.full((known.numel(),), value, device=known.device))
+        return derive(value, [known], lambda: torch.full((known.numel(),), value, dtype=torch.float32,
+                                                         device=known.device))
 
     def floats(tensor):
         if tensor.dtype == torch.float32 and tensor.dim() == 1:
             return tensor
-        return derive("float", [tensor], lambda: tensor.reshape(-1).float())
+        # detach(): a view of the parameter itself would keep it alive
+        return derive("float", [tensor], lambda: tensor.detach().reshape(-1).float())
     given = [constant(usual) if each is None else floats(each)
              for each, usual in zip((scale, shift, mean, variance), (1.0, 0.0, 0.0, 1.0))]
     return dataclasses.replace(step, given=(1, 1, 1, 1)), given
