@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """concatenate(graph): plans write their results into slices of one tensor, where a concatenation of them is stored.
 
-Inductor would copy every part in one kernel. In its place one kernel copies the part that no plan computes: with two
-such parts or more, or with operators after the concatenation that Inductor computes in the copy, it is left.
+Inductor copies all parts in one kernel. Here one kernel copies the part that no plan computes. A concatenation of two or
+more such parts is unchanged, and so is one with operators after it that Inductor fuses into the copy.
 """
 
 import json
@@ -15,7 +15,7 @@ from .run import definition, namespace, output_shape, plan_of
 from .steps import Sequence
 
 PLAN = torch.ops.fusekit_jit.run.default
-# Inductor stores what these read: a window reads a value several times.
+# Inductor stores the operands of these: a window reads a value several times.
 READERS = ("convolution", "mm", "addmm", "max_pool2d_with_indices", "max_pool2d", "avg_pool2d")
 
 
