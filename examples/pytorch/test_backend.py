@@ -269,7 +269,7 @@ class Tensors(unittest.TestCase):
     """Tensors that are made for a plan."""
 
     def test_layouts(self):
-        """Those that a plan is measured with: expanded, a slice, empty."""
+        """Tensors to measure a plan with: expanded, a slice, empty."""
         x = torch.empty(2, 8, 4, 3).contiguous(memory_format=torch.channels_last)
         for want in (x, x[:, 2:5], torch.empty(8, 1, 1).expand(2, 8, 4, 3), torch.empty(0, 8, 4, 3), torch.empty(())):
             made = measuring.real(want)
