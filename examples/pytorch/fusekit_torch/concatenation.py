@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """concatenate(graph): plans write their results into slices of one tensor, where a concatenation of them is stored.
 
-Inductor copies all parts in one kernel. Here one kernel copies the part that no plan computes. A concatenation of two or
-more such parts is unchanged, and so is one with operators after it that Inductor fuses into the copy.
+Inductor copies all parts in one kernel. Here one kernel copies the part that no plan computes. A concatenation of two
+or more such parts is unchanged, and so is one with operators after it that Inductor fuses into the copy.
 """
 
 import json
