@@ -125,9 +125,9 @@ std::size_t after_word(std::string const& code, std::string const& word, std::si
     return std::string::npos;
 }
 
-/// The stage that the struct `name` of a source text has, as in "stage = fusekit::Stage::activation"; false if it names
-/// none of those that an operator may have. The unit asserts that the struct has it (unit.cpp).
-bool stage_of(std::string const& code, std::string const& name, Stage& stage) {
+/// The first stage in the text at or after `from`, as in "stage = fusekit::Stage::activation"; false if there is none
+/// of those that an operator may have.
+bool stage_after(std::string const& code, std::size_t from, Stage& stage) {
     struct {
         char const* name;
         Stage stage;
@@ -135,8 +135,7 @@ bool stage_of(std::string const& code, std::string const& name, Stage& stage) {
                         {"normalization", Stage::normalization},
                         {"activation", Stage::activation},
                         {"pointwise", Stage::pointwise}};
-    std::size_t at = after_word(code, name.substr(name.rfind(':') + 1), 0);
-    if (at != std::string::npos) at = after_word(code, "stage", at);
+    std::size_t at = after_word(code, "stage", from);
     if (at != std::string::npos) at = after_word(code, "Stage", at);
     if (at == std::string::npos || code.compare(at, 2, "::") != 0) return false;
     for (auto const& one : stages) {
@@ -147,6 +146,13 @@ bool stage_of(std::string const& code, std::string const& name, Stage& stage) {
         }
     }
     return false;
+}
+
+/// The stage that the struct `name` of a source text has: the first one after its name or, if it inherits its stage or
+/// is an alias, the first one of the text. The unit asserts that the struct has it (unit.cpp).
+bool stage_of(std::string const& code, std::string const& name, Stage& stage) {
+    std::size_t const at = after_word(code, name.substr(name.rfind(':') + 1), 0);
+    return at != std::string::npos && (stage_after(code, at, stage) || stage_after(code, 0, stage));
 }
 
 }  // namespace

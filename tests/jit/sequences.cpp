@@ -138,8 +138,8 @@ TEST_CASE("jit sequences: operators that are given as source") {
     REQUIRE((mode >= 0 && mode == again));
     REQUIRE(found({conv, bias, {FUSEKIT_OWN, mode, {}}}) == "Plan<Conv<filter(3, 3).pad(1)>, Bias, Twice>");
 
-    // The stage is that of the struct: not one that a comment, a literal or another struct names. Bias may not follow
-    // an activation; it may follow a pointwise operator.
+    // The stage is that of the struct, inherited or not: not one that a comment, a literal or another struct names.
+    // Bias may not follow an activation; it may follow a pointwise operator.
     auto const follows_bias = [&](char const* text) {
         std::int32_t own = -1;
         REQUIRE(fusekit_jit_add_operator("ns::Own", text, &own) == FUSEKIT_SUCCESS);
@@ -153,7 +153,9 @@ TEST_CASE("jit sequences: operators that are given as source") {
         "constexpr auto text = \"Own: stage = \\\"Stage::activation\"; struct Own { static constexpr auto stage =\n"
         "Stage::pointwise; };",
         "struct Other { static constexpr auto stage = Stage::activation; }; struct Own { static constexpr auto stage = "
-        "Stage::pointwise; };"};
+        "Stage::pointwise; };",
+        "struct Base { static constexpr auto stage = Stage::pointwise; }; struct Own : Base {};",
+        "template <int> struct Base { static constexpr auto stage = Stage::pointwise; }; using Own = Base<1>;"};
     for (char const* const text : pointwise) REQUIRE(follows_bias(text));
     REQUIRE_FALSE(
         follows_bias("/* Stage::pointwise */ struct Own { static constexpr auto stage = Stage::activation; };"));
