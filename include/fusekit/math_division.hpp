@@ -27,8 +27,8 @@ FUSEKIT_HD constexpr V divide(V a, V b) {
     return a / b;
 }
 
-/// a / b, correctly rounded if the result is above 2^-102. On a GPU by a quotient's remainder and 1 / b, which a
-/// compiler computes once for many a.
+/// a / b for 1 <= b <= 2^126, correctly rounded if the result is above 2^-102. On a GPU by a quotient's remainder and
+/// 1 / b, which a compiler computes once for many a; there -0 / b is 0.
 template <class V>
 FUSEKIT_HD constexpr V divide_exactly(V a, V b) {
     if constexpr (detail::has_instructions<V>)

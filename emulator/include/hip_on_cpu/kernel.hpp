@@ -33,10 +33,10 @@ inline void __syncthreads(hip_on_cpu::SourceLocation location = hip_on_cpu::Sour
 }
 namespace hip_on_cpu {
 
-/// Yields the CPU to other blocks in one of eight calls: a thread that polls their memory calls it repeatedly, others
-/// once, for which a system call each takes a twentieth of a test's time.
+/// Yields the CPU to other blocks in one of eight calls. A thread that polls their memory calls it repeatedly. Other
+/// threads call it once, and a system call in each of these calls would take a twentieth of a test's time.
 inline void yield_when_polling() {
-    static unsigned calls = 0;  // by all OS threads
+    static unsigned calls = 0;  // of all OS threads
     if (__atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % 8 == 0) sched_yield();
 }
 

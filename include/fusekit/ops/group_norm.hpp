@@ -55,7 +55,7 @@ struct GroupNormFromStatistics {
             variance += args.variance(j) + of_channel * of_channel;
         }
         V const scale = math::over_sqrt(V{} + args.scale(k), variance / count + args.epsilon);
-        // `rest` is what the sum rounds away of the mean (Dekker 1971)
+        // `rest`: rounding error of base + apart (Dekker 1971)
         V const mean = math::assoc_barrier(base + apart), rest = apart - math::assoc_barrier(mean - base);
         return {mean, scale, args.shift(k) - rest * scale};
     }

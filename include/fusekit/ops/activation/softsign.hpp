@@ -13,7 +13,10 @@ struct Softsign {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         V const finite = (math::min)((math::max)(x, -1e30f), 1e30f);
-        return math::divide(finite, 1.0f + (math::abs)(finite));
+        V const y = math::divide(finite, 1.0f + (math::abs)(finite));
+        // a GPU's quotient of equal numbers may exceed 1
+        if constexpr (math::detail::has_instructions<V>) return (math::min)((math::max)(y, -1.0f), 1.0f);
+        else return y;
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

@@ -3,8 +3,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
+#include <type_traits>
 
 #include "backend/hip/schedule/problems.hpp"
+#include "fusekit/backend/hip/dispatch/known.hpp"
 #include "fusekit/backend/hip/dispatch/predict.hpp"
 #include "fusekit/fusekit.hpp"
 
@@ -45,6 +47,17 @@ static_assert(!has_kernel<fk::Conv<fk::filter(3, 3).dilation(2)>> && !has_kernel
 static_assert(!has_kernel<fk::TransposedConv<fk::filter(3, 3).stride(2)>>);
 static_assert(!StripHaloEntry::has_kernel<fk::Plan<Three>, fk::half, float>);
 static_assert(test::compiles<StripHaloEntry, StripHalo<>, fk::bfloat16, Three>());
+
+/// True if StripHalo is selected for a convolution of known layouts after a prologue.
+template <Reads reads, class... Ops>
+constexpr bool is_selected =
+    std::is_same_v<EntryOf<typename fk::hip::detail::KnownChoice<
+                       fk::Plan<fk::Requantize, Three, Ops...>, fk::half, fk::half, arch::Sm90a,
+                       Problem<fk::nhwc(1, 64, 64, 128), fk::nhwc(1, 64, 64, 128)>, reads>::Schedule>,
+                   StripHaloEntry>;
+// TMA does not load every tensor of a Residual
+static_assert(is_selected<Reads::like_y, fk::Residual> && !is_selected<Reads::any, fk::Residual>);
+static_assert(is_selected<Reads::any, fk::Bias>);
 
 std::string unmet(ConvCase const& of) {
     return sentence(StripHaloEntry::can_implement<StripHalo<>, fk::half, fk::half>(of));

@@ -13,8 +13,9 @@
 namespace fusekit::hip {
 
 /// A plan's prologue on sm_90a for values that are rounded to 16 bits before and afterwards: SiLU and logistic use the
-/// special function unit, with an error of |x| + 8 ulp of a float; GroupNormFromStatistics is x * scale + shift, with a
-/// shift that has the mean, whose rounding is 2^-12 of that of an x near the mean.
+/// special function unit, with an error of |x| + 8 ulp of a float; GroupNormFromStatistics is x * scale + shift, where
+/// shift includes -mean * scale: its rounding error is at most 2^-12 of the error of rounding an x near the mean to 16
+/// bits.
 template <class Prologue>
 struct FastPrologue;
 template <class... Ops>

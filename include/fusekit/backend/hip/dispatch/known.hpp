@@ -84,8 +84,8 @@ struct KnownProblem<Plan, T, Problem<x, y, given...>> {
 
 /// True for entries whose kernels load by TMA the tensor that an operator reads at each pixel of y (encode_read()).
 template <class Entry>
-inline constexpr bool reads_by_tma =
-    std::is_same_v<Entry, WarpSpecializedEntry> || std::is_same_v<Entry, HaloEntry> || std::is_same_v<Entry, StemEntry>;
+inline constexpr bool reads_by_tma = std::is_same_v<Entry, WarpSpecializedEntry> || std::is_same_v<Entry, HaloEntry> ||
+                                     std::is_same_v<Entry, StemEntry> || std::is_same_v<Entry, StripHaloEntry>;
 
 /// Type: the schedule, or one that names a single kernel of several from which Schedule's launcher could select.
 template <class Choice, class Schedule, class Entry = EntryOf<Schedule>>
@@ -127,7 +127,7 @@ struct KnownChoice {
     template <class... Each>
     FUSEKIT_H static constexpr Ranking rank(List<Each...> schedules) {
         Ranking result{schedules, of, Tuning::costs, rates_of(architecture)};
-        if (reads == Reads::any && reads_in_bulk<Plan, T, U>) {
+        if (reads == Reads::any && (reads_in_bulk<Plan, T, U> || strips_read_in_bulk<Plan, T, U>)) {
             int number = 0;
             static_cast<void>(((reads_by_tma<EntryOf<Each>> ? result.strike(number) : void(), ++number), ...));
         }

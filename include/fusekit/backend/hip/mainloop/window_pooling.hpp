@@ -23,7 +23,7 @@ class WindowPooling {
     static constexpr Filter<2> window = Pool::geometry;
     static constexpr bool padded = window.pad(0) != window || Pool::rounds_up;
     static constexpr bool writes_taps = Pool::writes_taps;
-    /// True if vectors in the padding are replaced by zeros: of sums of values that no operator changes.
+    /// True if vectors in the padding are masked to zero: Reduce adds values, and no operator precedes the Pool.
     static constexpr bool masks =
         !Reduce::may_repeat && Epilogue::size == 1 && sizeof(Packet<T, lanes>) % sizeof(unsigned) == 0;
     static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
@@ -103,7 +103,7 @@ private:
     /// with rows + columns instead of rows * columns.
     static constexpr bool in_rows = taps > detail::addends;
 
-    /// Returns the vector, or zeros if `masks` and it is not inside x.
+    /// Returns the vector or, if `masks` and the vector is in the padding, zeros.
     __device__ static Packet<T, lanes> masked(Packet<T, lanes> const& values, [[maybe_unused]] bool is_inside) {
         if constexpr (masks) {
             struct Words {

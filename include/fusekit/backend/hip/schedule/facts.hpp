@@ -24,7 +24,7 @@ struct ScheduleFacts {
     int stages = 0;
     int parts = 0;  ///< Planes: parts of images in a tile; GatheredPlanes: consumer warpgroups that also gather
     /// WarpSpecialized: true without the general kernel (Kernels::plain). Not part of a name, and not compared: tables
-    /// of measured schedules have none.
+    /// of measured schedules do not store it.
     bool is_plain = false;
 
     FUSEKIT_H constexpr bool operator==(ScheduleFacts const& of) const {

@@ -30,7 +30,7 @@ struct NvidiaTuning {
     /// 30 layers of batch 32, H200; a step takes 1.45 times gather_cycles(). PhasedHalo: 14 gradients of batch 32,
     /// H200. WarpSpecialized's costs, TMA's `chain`, `exchange` and `stored_pixel`, split_warp_specialized, bulk_split:
     /// 146 layers of batch 1 to 128 with ten tiles each, most of them short, and 29 larger ones, H200: 13 %; the choice
-    /// takes 1.02 of the fastest one's time, 1.03 before. `launch` of ping-pong and `output` of cooperative roles again
+    /// takes 1.02 of the fastest one's time, 1.03 before. `launch` of ping-pong and `output` of cooperative roles refit
     /// for plain kernels (bench/results/h200/plain_kernels.txt): 397 layers, the choice takes 1.018, 1.021 before.
     /// TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700
     /// cycles. `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several
