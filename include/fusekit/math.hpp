@@ -238,7 +238,7 @@ FUSEKIT_HD constexpr V normal_density(V x) {
 /// reciprocal root from a bit-pattern guess, then one Heron step.
 template <class V>
 FUSEKIT_HD constexpr V sqrt(V x) {
-    if constexpr (config::on_device && std::is_same_v<V, float>)
+    if constexpr (detail::has_instructions<V>)
         if (!std::is_constant_evaluated()) return config::root(x);
     auto const tiny = x < 0x1p-100f;
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
@@ -255,7 +255,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
 /// step.
 template <class V>
 FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
-    if constexpr (config::on_device && std::is_same_v<V, float>)
+    if constexpr (detail::has_instructions<V>)
         if (!std::is_constant_evaluated()) {
             float const estimate = config::reciprocal_root(x), unity = x * estimate * estimate;
             return y * (estimate * select(unity == unity, 1.5f - 0.5f * unity, 1.0f));

@@ -13,7 +13,7 @@ namespace fusekit::math {
 
 namespace detail {
 
-/// True if V is the float of a GPU, which has instructions for 2^x and 1 / x.
+/// True if V is the float of a GPU, which has instructions for 2^x, 1 / x and roots.
 template <class V>
 inline constexpr bool has_instructions = config::on_device && std::is_same_v<V, float>;
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/math_instructions.hpp"
+
 /// Definitions of the functions that sm90a.hpp declares; sm90a.hpp includes this header when compiling for sm_90a.
 namespace fusekit::hip::ptx {
 
@@ -169,16 +171,8 @@ __device__ inline unsigned atom_add_one_acq_rel_cta(std::uint32_t number) {
 }
 __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-__device__ inline float ex2_approx_ftz(float x) {
-    float result;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-    return result;
-}
-__device__ inline float rcp_approx_ftz(float x) {
-    float result;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-    return result;
-}
+__device__ inline float ex2_approx_ftz(float x) { return config::power_of_two(x); }
+__device__ inline float rcp_approx_ftz(float x) { return config::reciprocal(x); }
 
 template <bool transposed>
 __device__ void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4]) {

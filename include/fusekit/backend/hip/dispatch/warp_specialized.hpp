@@ -36,7 +36,7 @@ struct BulkMainloop<Tile, Plan, T, U, plain> {
     using Type = SplitWarpSpecializedGemm<Plan, Tile, T, U, plain>;
 };
 
-/// The kernels of a schedule for a plan (Kernels), of which at least one exists; the function of the other is null.
+/// The kernels of a schedule for a plan (Kernels). At least one exists; the function of the other is null.
 template <class Params>
 struct BulkKernels {
     Kernel<Params> plain = {}, general = {};

@@ -9,7 +9,7 @@
 
 namespace fusekit::hip {
 
-/// Kernels of a WarpSpecialized schedule for 16-bit elements, of which a launch selects one. plain: TMA loads x and the
+/// Kernels of a WarpSpecialized schedule for 16-bit elements; a launch selects one. plain: TMA loads x and the
 /// weights and stores y, there is one group of channels, and the MMAs of all k-tiles are the same. general: without
 /// these conditions; it skips k-blocks past a tap's last channel, and takes 2 to 10 % longer where there are none. For
 /// 8-bit elements there is one kernel, which skips k-blocks.
