@@ -11,7 +11,8 @@ import torch
 
 from .aten import argument, name_of, value_of
 from .partition import call, drop_unused, writes
-from .run import definition, namespace, output_shape, plan_of
+from .run import output_shape, register
+from .run import run as run_plan
 from .steps import Sequence
 
 PLAN = torch.ops.fusekit_jit.run.default
@@ -97,11 +98,8 @@ def run(inputs, tensors, texts):
     for x, own, text, part in parts:
         if text is None:
             part.copy_(x)
-        elif x.is_cuda:
-            with torch.cuda.device(x.device):
-                plan_of(text, "cuda")(x, own, y=part)
         else:
-            plan_of(text, x.device.type)(x, own, y=part)
+            run_plan(x, own, text, y=part)
     return y
 
 
@@ -109,10 +107,4 @@ def fake(inputs, tensors, texts):
     return slices(inputs, tensors, texts)[0]
 
 
-namespace.define("concatenate(Tensor[] inputs, Tensor[] tensors, str plans) -> Tensor", **definition)
-namespace.impl("concatenate", run, "CPU")
-namespace.impl("concatenate", run, "CUDA")
-if hasattr(torch.library, "register_fake"):  # PyTorch 2.4
-    torch.library.register_fake("fusekit_jit::concatenate")(fake)
-else:
-    namespace.impl("concatenate", fake, "Meta")
+register("concatenate", "(Tensor[] inputs, Tensor[] tensors, str plans) -> Tensor", run, fake)

@@ -292,13 +292,13 @@ def forget():
         entries.clear()
 
 
-def run(x, tensors, plan, strict=False):
-    """y. With `strict`, arguments that the library refuses raise; else, and for plans that it does not have, ATen's
+def run(x, tensors, plan, strict=False, y=None):
+    """y, a new tensor if it is None. With `strict`, arguments that the library refuses raise; else, and for plans that it does not have, ATen's
     operators compute them."""
     if x.is_cuda:
         with torch.cuda.device(x.device):
-            return plan_of(plan, "cuda")(x, tensors, strict)
-    return plan_of(plan, x.device.type)(x, tensors, strict)
+            return plan_of(plan, "cuda")(x, tensors, strict, y)
+    return plan_of(plan, x.device.type)(x, tensors, strict, y)
 
 
 def fake(x, tensors, plan):
@@ -308,12 +308,18 @@ def fake(x, tensors, plan):
 namespace = torch.library.Library("fusekit_jit", "DEF")
 # Inductor keeps the strides that tensors have in the graph. Without the tag it gives what it computes an order of its own,
 # contiguous, and plans read that by slower kernels.
-FIXED_STRIDES = getattr(getattr(torch, "Tag", None), "needs_fixed_stride_order", None)  # PyTorch 2.1
-definition = {"tags": (FIXED_STRIDES,)} if FIXED_STRIDES is not None else {}
-namespace.define("run(Tensor x, Tensor[] tensors, str plan) -> Tensor", **definition)
-namespace.impl("run", run, "CPU")
-namespace.impl("run", run, "CUDA")
-if hasattr(torch.library, "register_fake"):  # PyTorch 2.4
-    torch.library.register_fake("fusekit_jit::run")(fake)
-else:
-    namespace.impl("run", fake, "Meta")
+FIXED_STRIDES = getattr(getattr(torch, "Tag", None), "needs_fixed_stride_order", None)
+
+
+def register(name, schema, compute, compute_fake):
+    """torch.ops.fusekit_jit.name, on CPUs and CUDA's GPUs."""
+    namespace.define(name + schema, **({} if FIXED_STRIDES is None else {"tags": (FIXED_STRIDES,)}))
+    for key in ("CPU", "CUDA"):
+        namespace.impl(name, compute, key)
+    if hasattr(torch.library, "register_fake"):  # PyTorch 2.4
+        torch.library.register_fake(f"fusekit_jit::{name}")(compute_fake)
+    else:
+        namespace.impl(name, compute_fake, "Meta")
+
+
+register("run", "(Tensor x, Tensor[] tensors, str plan) -> Tensor", run, fake)
