@@ -43,7 +43,7 @@ ERRORS_OF_EAGER = 4  # times eager's error
 
 
 class Card:
-    """The GPU among processes that compile at once, each of which has a file in `folder`."""
+    """The GPU among processes that compile at once. Each process has a file in `folder`."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
