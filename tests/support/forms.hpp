@@ -9,10 +9,27 @@
 
 namespace test {
 
-/// Every plan that a case can name, for one kind of device and one element type. Each combination is a translation unit
-/// that includes support/make_forms.hpp.
+/// Every plan that a case can name, for one kind of device and one element type, in parts that translation units which
+/// include support/make_forms.hpp instantiate: `template struct test::Forms<Device, T>;` instantiates all.
 template <class Device, class T>
-std::vector<Form<Device>> const& forms();
+struct Forms {
+    static std::vector<Form<Device>> convs();
+    static std::vector<Form<Device>> more_convs();
+    static std::vector<Form<Device>> pointwise();
+    static std::vector<Form<Device>> with_prologues();
+};
+
+template <class Device, class T>
+std::vector<Form<Device>> const& forms() {
+    static std::vector<Form<Device>> const all = [] {
+        using F = Forms<Device, T>;
+        std::vector<Form<Device>> list = F::convs();
+        for (auto const part : {F::more_convs, F::pointwise, F::with_prologues})
+            for (Form<Device> const& form : part()) list.push_back(form);
+        return list;
+    }();
+    return all;
+}
 
 template <class Device>
 std::vector<Form<Device>> const& forms(fk::DataType type) {

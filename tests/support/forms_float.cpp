@@ -3,4 +3,4 @@
 
 namespace fk = fusekit;
 
-template std::vector<test::Form<fk::host::Device>> const& test::forms<fk::host::Device, float>();
+template struct test::Forms<fk::host::Device, float>;

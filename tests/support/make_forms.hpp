@@ -6,33 +6,16 @@
 
 namespace test {
 
-namespace detail {
-
-using namespace letters;
-
-/// Adds the forms with a prologue, except for int8.
+/// A device with `every_schedule` compiles the kernels of all schedules for each convolution: it has fewer of them,
+/// which have all operators.
 template <class Device, class T>
-std::vector<Form<Device>> with_prologues(std::vector<Form<Device>> forms) {
-    if constexpr (!std::is_same_v<T, fk::int8>) {
-        forms.push_back({"BC", "", WithPrologue<B>::template run<Device, T, fk::dynamic>});
-        forms.push_back(
-            {"NACBA", "relu", WithPrologue<N, A<fk::Relu>>::template run<Device, T, fk::dynamic, B, A<fk::Relu>>});
-    }
-    return forms;
-}
-
-/// Forms of convolutions. A device with `every_schedule` compiles the kernels of all schedules for each: it has fewer
-/// forms, which have all operators.
-template <class Device, class T>
-std::vector<Form<Device>> conv_forms() {
+std::vector<Form<Device>> Forms<Device, T>::convs() {
+    using namespace letters;
     if constexpr (requires { Device::every_schedule; })
         return {
             {"C", "", run_conv<Device, T, fk::dynamic>},
             {"CM", "", run_conv<Device, T, fk::dynamic, M>},
             {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
-            {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
-            {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
-            {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
         };
     else
         return {
@@ -43,16 +26,25 @@ std::vector<Form<Device>> conv_forms() {
             {"CM", "", run_conv<Device, T, fk::dynamic, M>},
             {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
             {"CBA", "silu", run_conv<Device, T, fk::dynamic, B, A<fk::Silu>>},
-            {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
-            {"CBN", "", run_conv<Device, T, fk::dynamic, B, N>},
-            {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
-            {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
-            {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
         };
 }
 
 template <class Device, class T>
-std::vector<Form<Device>> pointwise_forms() {
+std::vector<Form<Device>> Forms<Device, T>::more_convs() {
+    using namespace letters;
+    std::vector<Form<Device>> forms{{"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>}};
+    if constexpr (!requires { Device::every_schedule; }) {
+        forms.push_back({"CBN", "", run_conv<Device, T, fk::dynamic, B, N>});
+        forms.push_back({"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>});
+    }
+    forms.push_back({"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>});
+    forms.push_back({"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>});
+    return forms;
+}
+
+template <class Device, class T>
+std::vector<Form<Device>> Forms<Device, T>::pointwise() {
+    using namespace letters;
     return {
         {"N", "", run_pointwise<Device, T, N>},
         {"M", "", run_pointwise<Device, T, M>},
@@ -65,16 +57,14 @@ std::vector<Form<Device>> pointwise_forms() {
     };
 }
 
-}  // namespace detail
-
+/// None for int8.
 template <class Device, class T>
-std::vector<Form<Device>> const& forms() {
-    static std::vector<Form<Device>> const all = [] {
-        std::vector<Form<Device>> list = detail::conv_forms<Device, T>();
-        for (Form<Device> const& form : detail::pointwise_forms<Device, T>()) list.push_back(form);
-        return detail::with_prologues<Device, T>(list);
-    }();
-    return all;
+std::vector<Form<Device>> Forms<Device, T>::with_prologues() {
+    using namespace letters;
+    if constexpr (std::is_same_v<T, fk::int8>) return {};
+    else
+        return {{"BC", "", WithPrologue<B>::template run<Device, T, fk::dynamic>},
+                {"NACBA", "relu", WithPrologue<N, A<fk::Relu>>::template run<Device, T, fk::dynamic, B, A<fk::Relu>>}};
 }
 
 }  // namespace test

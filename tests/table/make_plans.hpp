@@ -17,15 +17,34 @@ std::string with_expected(Problem const& problem, auto& device) {
     return Run(problem, problem.expected(), device);
 }
 
+template <auto Run>
+std::string with_one_schedule(Problem const& problem, auto& device) {
+    auto&& one = OneSchedule<std::remove_reference_t<decltype(device)>>::of(device);
+    return Run(problem, problem.expected(), one);
+}
+
 template <class Device, class T>
 class Plans {
 public:
     std::vector<RowPlan<Device>> all;
 
+    /// Compiles the kernels of all schedules.
     template <auto Geometry, class... Ops>
-    void conv(char const* form, char const* mode = "") {
+    void chosen_conv(char const* form, char const* mode) {
         all.push_back({Direction::inference, fk::Conv<Geometry>::space, form, mode,
                        with_expected<&run_conv<Device, T, Geometry, Ops...>, Device>});
+    }
+    /// Compiles one kernel. Schedules share epilogues: support/make_forms.hpp has operators with all of them.
+    template <auto Geometry, class... Ops>
+    void conv(char const* form, char const* mode = "") {
+        using One = typename OneSchedule<Device>::type;
+        all.push_back({Direction::inference, fk::Conv<Geometry>::space, form, mode,
+                       with_one_schedule<&run_conv<One, T, Geometry, Ops...>, Device>});
+    }
+    template <class Act, class... Ops>
+    void activated_conv(char const* form, char const* mode) {
+        if constexpr (std::is_same_v<Act, A<fk::Relu>>) chosen_conv<fk::dynamic, Ops..., Act>(form, mode);
+        else conv<fk::dynamic, Ops..., Act>(form, mode);
     }
     template <class... Ops>
     void pointwise(char const* form, char const* mode = "") {
@@ -64,17 +83,16 @@ std::vector<RowPlan<Device>> plans_of() {
     Plans<Device, T> p;
     using Relu = A<fk::Relu>;
     constexpr bool narrow = !std::is_same_v<T, double>, of_float = std::is_same_v<T, float>;
-    // Every plan of a convolution whose filter is known at run time has a kernel of each schedule.
     constexpr int third = Part % 3;
     if constexpr (Part < 3) {
         for_each_activation<third, 3>(
-            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, N, Act>("CBNA", mode); });
+            [&]<class Act>(char const* mode) { p.template activated_conv<Act, B, N>("CBNA", mode); });
     } else if constexpr (Part < 6) {
         for_each_activation<third, 3>(
-            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, Act>("CBA", mode); });
+            [&]<class Act>(char const* mode) { p.template activated_conv<Act, B>("CBA", mode); });
     } else if constexpr (Part < 9) {
         for_each_activation<third, 3>(
-            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, M, Act>("CBMA", mode); });
+            [&]<class Act>(char const* mode) { p.template activated_conv<Act, B, M>("CBMA", mode); });
     } else if constexpr (Part == 9) {
         if constexpr (narrow) {
             p.template conv<fk::dynamic>("C");
@@ -90,8 +108,8 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template conv<fk::dynamic, B, R, Relu>("CBRA", "relu");
             p.template conv<fk::dynamic, B, N, R, Relu>("CBNRA", "relu");
             p.template conv<fk::dynamic, S, B, A<fk::Abs>, R>("CSBAR", "abs");
-            p.template conv<fk::filter(3).pad(1), B, Relu>("CBA", "relu");
-            p.template conv<fk::filter(3, 3, 3).pad(1), B, Relu>("CBA", "relu");
+            p.template chosen_conv<fk::filter(3).pad(1), B, Relu>("CBA", "relu");
+            p.template chosen_conv<fk::filter(3, 3, 3).pad(1), B, Relu>("CBA", "relu");
         }
     } else if constexpr (Part == 11) {
         for_each_activation([&]<class Act>(char const* mode) {

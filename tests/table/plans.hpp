@@ -10,6 +10,14 @@
 
 namespace test::table {
 
+/// The device with one schedule for all convolutions; a host has no other.
+template <class Device>
+struct OneSchedule {
+    using type = Device;
+
+    static Device& of(Device& device) { return device; }
+};
+
 /// Runs a plan; returns the difference.
 template <class Device>
 using RunRow = std::string (*)(Problem const&, Device&);

@@ -4,4 +4,4 @@
 
 namespace fk = fusekit;
 
-template std::vector<test::Form<test::Runner>> const& test::forms<test::Runner, fk::int8>();
+template struct test::Forms<test::Runner, fk::int8>;
