@@ -58,9 +58,10 @@ struct RowAffine {
         auto const load = [&](OptionalView<float const, 1> const& view, float otherwise, float(&to)[width]) {
             struct alignas(4 * width) Floats {
                 float values[width];
-            } floats{};
+            } floats;
+            for (std::size_t i = 0; i < width; ++i) floats.values[i] = otherwise;
             if (view.given()) floats = *reinterpret_cast<Floats const*>(view.data + k);
-            for (std::size_t i = 0; i < width; ++i) to[i] = view.given() ? floats.values[i] : otherwise;
+            for (std::size_t i = 0; i < width; ++i) to[i] = floats.values[i];
         };
         float scale[width], shift[width] = {};
         load(args.scale, 1, scale);

@@ -46,6 +46,11 @@ struct Softmax : detail::ExponentialRows {
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
         return math::exp_fast(x - row.maximum) * row.inverse_sum;
     }
+    /// apply() of the value whose term() this is.
+    template <class V>
+    FUSEKIT_HD static constexpr V apply_to_term(V term, Row<V> const& row) {
+        return term * row.inverse_sum;
+    }
     template <class V>
     FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const&, RowSums<V> const& sums) {
         return y * (g - sums.g_times_y);

@@ -53,10 +53,16 @@ struct RowSteps {
         else return all_rows / count;
     }
 
-    template <class V, class At, class State>
+    /// True if y can be computed from term(x), which then needs no second computation.
+    static constexpr bool applies_to_terms =
+        requires(float term, typename Op::template Row<float> row) { Op::apply_to_term(term, row); };
+
+    /// is_term: `value` is term(x), else x.
+    template <bool is_term = false, class V, class At, class State>
     FUSEKIT_HD static constexpr V apply(V value, Row<V> const& row, At const& at, State const& state,
                                         Args const& args) {
-        return States::apply(Op::apply(value, row), at, state, state_args(args));
+        if constexpr (is_term) return States::apply(Op::apply_to_term(value, row), at, state, state_args(args));
+        else return States::apply(Op::apply(value, row), at, state, state_args(args));
     }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
@@ -104,8 +105,9 @@ __device__ __forceinline__ void apply_row_prologue(RowParams<Plan, T, U> const& 
 /// Applies the plan's operators to `lanes` adjacent normalized elements of y and stores them. at: their coordinates;
 /// `along_channels`: of adjacent channels, else of one channel. distance: offset in y of the first one, from its image.
 /// row: parameters of their row, or of the row of each of them.
-template <bool along_channels, class Plan, int lanes, Element T, detail::OutputElement U, class Row>
-__device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& params, Packet<T, lanes> const& values,
+template <bool along_channels, class Plan, int lanes, bool are_terms = false, Element T, detail::OutputElement U,
+          class V, class Row>
+__device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& params, Packet<V, lanes> const& values,
                                                  Row const& row, OutputCoord const (&at)[lanes], std::int64_t distance,
                                                  std::int64_t offset) {
     using Op = typename Plan::Head;
@@ -144,8 +146,9 @@ __device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& pa
         float normalized[width];
 #pragma unroll
         for (int lane = 0; lane < width; ++lane)
-            normalized[lane] = Steps::apply(static_cast<float>(values.values[first + lane]), row_of(row, first + lane),
-                                            coords[lane], heads[lane], bound.head);
+            normalized[lane] =
+                Steps::template apply<are_terms>(static_cast<float>(values.values[first + lane]),
+                                                 row_of(row, first + lane), coords[lane], heads[lane], bound.head);
         if constexpr (Epilogue::stores) {
             Epilogue::apply_each(normalized, coords, states, bound.epilogue);
         } else {
@@ -153,8 +156,16 @@ __device__ __forceinline__ void store_row_packet(RowParams<Plan, T, U> const& pa
             for (int lane = 0; lane < width; ++lane)
                 normalized[lane] = Epilogue::apply(normalized[lane], coords[lane], states[lane], bound.epilogue);
         }
+        if constexpr (sizeof(U) == 2 && width % 2 == 0) {
 #pragma unroll
-        for (int lane = 0; lane < width; ++lane) results.values[first + lane] = U(normalized[lane]);
+            for (int lane = 0; lane < width; lane += 2) {
+                auto const pair = config::bit_cast<Packet<U, 2>>(packed<U>(normalized[lane], normalized[lane + 1]));
+                results.values[first + lane] = pair.values[0], results.values[first + lane + 1] = pair.values[1];
+            }
+        } else {
+#pragma unroll
+            for (int lane = 0; lane < width; ++lane) results.values[first + lane] = U(normalized[lane]);
+        }
     }
     if constexpr (Element<U>) store_once(reinterpret_cast<Packet<U, lanes>*>(params.y.data + offset), results);
 }

@@ -34,25 +34,24 @@ FUSEKIT_H bool has_row_packets(typename Op::Args const& args, TensorView<T const
     return has_lines_of_packets<count>(axis, length, x, y);
 }
 
-/// Prepares a launch of ContiguousRows: rows that fit the registers of a CTA's threads are prefetched by as many CTAs
-/// as run at once; longer ones have a CTA each or, if there are few, a cluster.
+/// Prepares a launch of ContiguousRows: rows that fit the registers of a CTA's threads are held there; longer ones have
+/// a CTA each or, if there are few, a cluster.
 template <int lanes, Axis axis, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<RowParams<Plan, T, U>>> prepare_contiguous_rows(Gpu const& gpu, RowParams<Plan, T, U> params) {
-    using Short = ContiguousRows<Plan, T, U, lanes, axis, true>;
+    using Held = ContiguousRows<Plan, T, U, lanes, axis, true>;
     using Long = ContiguousRows<Plan, T, U, lanes, axis, false>;
     auto const processors = static_cast<unsigned>(gpu.processors());
     auto const grow = [&](unsigned least, unsigned most) {  // threads of a row, for `least` packets each
         params.group = static_cast<unsigned>(power_of_two(divide_up(params.packets, least), most));
     };
-    constexpr unsigned held = Short::threads * Short::resident;
+    constexpr unsigned held = Held::threads * Held::resident;
     // few rows: one packet a thread, so that more threads load at once
     bool const is_few = params.rows <= 2 * processors;
-    if (params.packets <= held && !(is_few && params.packets > Short::threads * 2)) {
-        grow(is_few ? 1 : static_cast<unsigned>(Short::resident), static_cast<unsigned>(Short::threads));
+    if (params.packets <= held && !(is_few && params.packets > Held::threads * 2)) {
+        grow(is_few ? 1 : static_cast<unsigned>(Held::resident), static_cast<unsigned>(Held::threads));
         unsigned const threads = params.group < 128 ? 128 : params.group;
-        std::int64_t const wanted = divide_up(params.rows, std::int64_t{threads / params.group}),
-                           at_once = std::int64_t{processors} * (Short::threads * Short::blocks / threads);
-        return prepare_launch<Plan, Short>(gpu, params, wanted < at_once ? wanted : at_once, static_cast<int>(threads));
+        return prepare_launch<Plan, Held>(gpu, params, divide_up(params.rows, std::int64_t{threads / params.group}),
+                                          static_cast<int>(threads));
     }
     constexpr unsigned most = Long::threads;
     grow(1, most);

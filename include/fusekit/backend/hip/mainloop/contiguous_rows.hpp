@@ -11,18 +11,17 @@
 namespace fusekit::hip {
 
 /// Plan whose head is a RowOp, with rows whose elements are contiguous along `axis`: `params.group` threads reduce a
-/// row, and a CTA as many rows as it has such groups. A thread holds up to `resident` packets of its row in registers
-/// between the three steps (center, sum, results).
+/// row, and a CTA as many rows as it has such groups.
 ///
-/// prefetches_rows: a CTA reduces rows one after another, and loads a row's packets before it reduces the row before
-/// it. Else (long rows): `params.cluster` CTAs reduce one row, and read it again for each step if it exceeds their
-/// registers.
+/// is_held: a row fits the registers of a CTA's threads, which load it once, as floats; other CTAs load rows meanwhile.
+/// Else (long rows): `params.cluster` CTAs reduce one row, and load it again for each of the three steps (center, sum,
+/// results) if it exceeds their registers, where a thread has up to `resident` packets.
 ///
 /// A prologue is applied to packets in registers, after they are loaded; its operators store values in one step alone.
 ///
 /// Sums of a row's threads are merged by shuffles, those of its waves in SMEM and those of a cluster's CTAs in DSMEM,
 /// in an order that depends on the shape alone.
-template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, bool prefetches_rows>
+template <class Plan, Element T, detail::OutputElement U, int lanes, detail::Axis axis, bool is_held>
 class ContiguousRows {
     using Op = typename Plan::Head;
     using Steps = detail::RowSteps<Op>;
@@ -30,14 +29,13 @@ class ContiguousRows {
     using Row = typename Steps::template Row<float>;
 
 public:
-    static constexpr bool prefetches = prefetches_rows;
     // more packets exceed what AMD's compiler unrolls, and it then indexes them in memory
     // and each packet has the prologue's code, which takes minutes to compile for eight
-    static constexpr int resident = Plan::has_prologue ? (arch::is_targeted<arch::Amd> ? 1 : 2)
-                                    : prefetches || arch::is_targeted<arch::Amd> ? 4
-                                                                                 : 8;
+    static constexpr int resident = Plan::has_prologue                        ? (arch::is_targeted<arch::Amd> ? 1 : 2)
+                                    : is_held || arch::is_targeted<arch::Amd> ? 4
+                                                                              : 8;
     static constexpr bool is_small =
-        prefetches || lanes == 1 || Plan::maxima > 0 || Plan::has_prologue || arch::is_targeted<arch::Amd>;
+        is_held || lanes == 1 || Plan::maxima > 0 || Plan::has_prologue || arch::is_targeted<arch::Amd>;
     static constexpr int threads = is_small ? 512 : 1024, blocks = Plan::has_prologue ? 1 : 1024 / threads;
     static constexpr bool waits_for_previous_kernel = true;
     using Params = RowParams<Plan, T, U>;
@@ -57,17 +55,10 @@ public:
         unsigned const rows_of_cta = blockDim.x / params.group, own = thread / params.group,
                        rank = block & (params.cluster - 1);
         Values values;
-        if constexpr (prefetches) {
-            unsigned first = block * rows_of_cta;
-            load(params, row_at(params, thread, first + own, 0), 0, values);
-            for (; first < params.rows; first += gridDim.x * rows_of_cta) {
-                Params const& again = reload(params);
-                Values next;
-                load(again, row_at(again, thread, first + gridDim.x * rows_of_cta + own, 0), 0, next);
-                reduce_row<true>(again, shared, thread, row_at(again, opaque_per_thread(thread), first + own, 0),
-                                 values);
-                values = next;
-            }
+        if constexpr (is_held) {
+            OwnRow const row = row_at(params, thread, block * rows_of_cta + own, 0);
+            load(params, row, 0, values);
+            reduce_row<true>(params, shared, thread, row, values);
         } else {
             OwnRow const row = row_at(params, thread, block / params.cluster * rows_of_cta + own, rank);
             load(params, row, 0, values);
@@ -186,7 +177,15 @@ private:
     template <bool is_resident>
     __device__ __forceinline__ static void reduce_row(Params const& params, Shared& shared, unsigned thread,
                                                       OwnRow const& row, Values& values) {
+        using Held = std::conditional_t<is_held, float, T>;
+        Packet<Held, lanes> held[is_held ? resident : 1];
         if constexpr (is_resident) apply_prologue<true>(params, row, 0, values);
+        if constexpr (is_held)
+#pragma unroll
+            for (int i = 0; i < resident; ++i)
+#pragma unroll
+                for (int lane = 0; lane < lanes; ++lane)
+                    held[i].values[lane] = static_cast<float>(values.packets[i].values[lane]);
         auto const each_packet_with = [&]<bool stores>(auto const& f, std::bool_constant<stores>) {
             for (unsigned batch = 0; batch < (is_resident ? 1 : params.batches); ++batch) {
                 if constexpr (!is_resident) {
@@ -195,7 +194,10 @@ private:
                 }
 #pragma unroll
                 for (int i = 0; i < resident; ++i)
-                    if (row.has(params, batch, i)) f(values.packets[i], row.index(batch, i));
+                    if (row.has(params, batch, i)) {
+                        if constexpr (is_held) f(held[i], row.index(batch, i));
+                        else f(values.packets[i], row.index(batch, i));
+                    }
             }
         };
         auto const each_packet = [&](auto const& f) { each_packet_with(f, std::false_type{}); };
@@ -204,8 +206,8 @@ private:
         auto const add = [](float a, float b) { return a + b; };
         if constexpr (Steps::has_center) {
             center = Steps::template neutral_center<float>();
-            each_packet([&](Packet<T, lanes> const& packet, unsigned) {
-                float of_packet = packet.values[0];
+            each_packet([&](Packet<Held, lanes> const& packet, unsigned) {
+                float of_packet = static_cast<float>(packet.values[0]);
 #pragma unroll
                 for (int lane = 1; lane < lanes; ++lane)
                     of_packet = merge(of_packet, static_cast<float>(packet.values[lane]));
@@ -213,23 +215,27 @@ private:
             });
             center = Steps::center_of(merged(center, merge, shared.centers, thread, params), params.count);
         }
-        each_packet([&](Packet<T, lanes> const& packet, unsigned) {
-            float of_packet = Op::term(static_cast<float>(packet.values[0]), center);
+        constexpr bool keeps_terms = is_held && Steps::applies_to_terms;
+        each_packet([&](auto& packet, unsigned) {
+            float of_packet = 0;
 #pragma unroll
-            for (int lane = 1; lane < lanes; ++lane)
-                of_packet += Op::term(static_cast<float>(packet.values[lane]), center);
+            for (int lane = 0; lane < lanes; ++lane) {
+                float const term = Op::term(static_cast<float>(packet.values[lane]), center);
+                if constexpr (keeps_terms) packet.values[lane] = term;
+                of_packet = lane == 0 ? term : of_packet + term;
+            }
             sum += of_packet;
         });
         sum = merged(sum, add, shared.sums, thread, params);
         Row const parameters = Op::finish(center, sum, params.count, params.bound.head);
-        auto const write = [&](Packet<T, lanes> const& packet, unsigned index) {
+        auto const write = [&](Packet<Held, lanes> const& packet, unsigned index) {
             Params const& again = reload(params);
             Place const at = first_of_packet(again, row.first, index);
             OutputCoord coords[lanes];
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) coords[lane] = coord_of(again, at.at, lane);
-            store_row_packet<axis == detail::Axis::channel, Plan, lanes>(again, packet, parameters, coords, at.distance,
-                                                                         at.y);
+            store_row_packet<axis == detail::Axis::channel, Plan, lanes, keeps_terms>(again, packet, parameters, coords,
+                                                                                      at.distance, at.y);
         };
         each_packet_with(write, std::true_type{});
     }
@@ -241,7 +247,7 @@ private:
         float values[1] = {value};
         shared.of_threads.merge(values, merge, params.group, thread);
         value = values[0];
-        if (params.cluster == 1) return value;
+        if (is_held || params.cluster == 1) return value;
         if (thread == 0) shared.of_block.values[0] = value;
         cluster_barrier();
         if (thread == 0) {
