@@ -180,12 +180,13 @@ private:
         using Held = std::conditional_t<is_held, float, T>;
         Packet<Held, lanes> held[is_held ? resident : 1];
         if constexpr (is_resident) apply_prologue<true>(params, row, 0, values);
-        if constexpr (is_held)
+        if constexpr (is_held) {
 #pragma unroll
             for (int i = 0; i < resident; ++i)
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane)
                     held[i].values[lane] = static_cast<float>(values.packets[i].values[lane]);
+        }
         auto const each_packet_with = [&]<bool stores>(auto const& f, std::bool_constant<stores>) {
             for (unsigned batch = 0; batch < (is_resident ? 1 : params.batches); ++batch) {
                 if constexpr (!is_resident) {
