@@ -190,7 +190,8 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                     all.of.copied_bytes,
                     packs_taps,
                     element == 1 || all.of.phases > 1,
-                    all.of.product.groups};
+                    all.of.product.groups,
+                    part.groups / all.of.product.groups};
                 if (all.of.transposed && all.of.phases == 1) set_rows_of_taps(product, all.schedule, all.of);
                 Workload workload =
                     warp_specialized_workload(all.schedule, product, all.rates.processors, all.table.tma);
@@ -227,8 +228,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
                                             !Plan::totals_tiles && !has_transposed_conv<Plan>;
 
 private:
-    /// Returns the shorter estimate of a launch without and with a stream-K tail; `split_k` is the number of CTAs per
-    /// tile of the tail.
+    /// Returns the shorter estimate, without or with a stream-K tail; `split_k`: CTAs per tile of the tail.
     FUSEKIT_H static constexpr Estimate with_tail(detail::PartTime const& time, Product const& whole,
                                                   std::int64_t steps) {
         ScheduleFacts const& schedule = time.schedule;

@@ -20,6 +20,7 @@ struct BulkProduct {
     int copied_bytes = 0;
     bool packs_taps = false, pads_columns = true;
     std::int64_t groups = 1;  ///< products of m x n x K, one for each group of channels
+    std::int64_t splits = 1;  ///< CTAs per tile
     bool mn_major = false;
     double clipped_rows = 0, past_rows = 0;
 };
@@ -33,8 +34,8 @@ struct BulkProduct {
 FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& schedule, BulkProduct const& of,
                                                        int processors, TmaCosts const& tma) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m),
-                       columns = detail::divide_up(of.n, schedule.n) * of.groups,
-                       busy = rows * columns < processors ? rows * columns : processors;
+                       columns = detail::divide_up(of.n, schedule.n) * of.groups, blocks = rows * columns * of.splits,
+                       busy = blocks < processors ? blocks : processors;
     double const last_round = schedule.ping_pong ? tma.ping_pong_last_round : 1,
                  of_products = tma.products * wgmma_cycles(schedule.m),
                  of_rows = tma.shared_memory * (64 + schedule.m) / 4;
@@ -69,7 +70,7 @@ FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& sche
             .steps = static_cast<double>(of.steps),
             .arithmetic = (of.mn_major && !schedule.ping_pong ? filters : schedule.n) / 64.0 * of.blocks_of_step *
                           (of_products > of_rows ? of_products : of_rows),
-            .cache_bytes = (schedule.ping_pong ? tma.ping_pong_cache : 1) * of_cache,
+            .cache_bytes = (schedule.splits ? tma.split_cache : 1) * of_cache,
             .copies = copies > chain ? copies : chain,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }

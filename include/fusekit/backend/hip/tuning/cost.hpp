@@ -64,7 +64,7 @@ struct TmaCosts {
     double packed_row = 0, packed_step = 0;
     double packed_pixel = 0;  ///< cycles per pixel of a tile, in addition, of a filter with one tap
     double ping_pong_narrow = 1;  ///< factor on narrow_row and odd_row with ping-pong
-    double ping_pong_cache = 1;  ///< factor on the time of operands from L2 with ping-pong
+    double split_cache = 1;  ///< factor on the time of operands from L2 with split-K
     /// cycles per row that TMA copies past the last filter: row_beyond, plus 1 for every processors_beyond SMs that
     /// copy such rows
     double row_beyond = 0;

@@ -32,6 +32,7 @@ struct NvidiaTuning {
     /// 146 layers of batch 1 to 128 with ten tiles each, most of them short, and 29 larger ones, H200: 13 %; the choice
     /// takes 1.02 of the fastest one's time, 1.03 before. `launch` of ping-pong and `output` of cooperative roles refit
     /// for plain kernels (bench/results/h200/plain_kernels.txt): 397 layers, the choice takes 1.018, 1.021 before.
+    /// `split_cache`: 18 splits of 74 layers (bench/results/h200/tiles.txt), which take 1.00 of it, 1.04 before.
     /// TallGemm: 32 layers, H200: 19 %. Gemv: 8 layers of batch 1 and 32, H200. A step waits for memory once, about 700
     /// cycles. `arithmetic`: for each FMA instruction there is another one that loads or converts. Halo of several
     /// tiles per row, and of streamed filters: 31 layers of batch 32, H200. Gradients by x: TallGemm 31 layers, 9 %;
@@ -114,7 +115,7 @@ struct NvidiaTuning {
                 .packed_step = 350,
                 .packed_pixel = 12,
                 .ping_pong_narrow = 2.2,
-                .ping_pong_cache = 1,
+                .split_cache = 1.2,
                 .row_beyond = 4,
                 .processors_beyond = 8,
                 .transposed_row = 5.4,
