@@ -15,7 +15,7 @@ void check(miopenStatus_t status) {
 }
 
 int main() {
-    // Of the drop-in for the CPU; of that for GPUs these are hipMalloc's.
+    // Host memory, for the drop-in for the CPU. The drop-in for GPUs takes memory of hipMalloc.
     std::vector<float> x(2 * 16 * 8 * 8, 1), w(16 * 16 * 3 * 3, 0.5f), b(16, -4), y(2 * 16 * 8 * 8, -1);
     miopenHandle_t handle;
     check(miopenCreate(&handle));

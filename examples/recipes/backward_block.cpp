@@ -24,7 +24,7 @@ int main() {
     auto dz = fk::Plan<Slope>::bind({.z = y})(device, dy);
     fk::Tensor<float, decltype(device), 1> dbias(device, fk::channels(k));
     auto dweights = fk::Plan<fk::ConvWeightGradient<filter>>::bind({.dy = dz, .bias_gradient = dbias})(device, x);
-    // What leaves is the gradient before the Relu of the layer before: its dz.
+    // The result is dz of the previous layer, the gradient with respect to the input of its Relu.
     auto before = fk::Plan<fk::TransposedConv<filter>, Slope>::bind({.weights = weights}, {.z = x})(device, dz);
 
     Array const in(x), filters(weights), shift(bias), out(dy);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """PEP 517 build backend of the wheel fusekit, from Python's standard library alone: it needs no network.
 
-pip install packaging/python, or backend.py FOLDER, which writes the wheel to FOLDER. With FUSEKIT_RUNTIME_LIBRARY set to
-the path of a libfusekit_runtime.so, the wheel has the compiled library and is tagged for this platform; otherwise it has
-the headers and is for every platform. The files of a wheel, and so its bytes, depend only on their contents.
+pip install packaging/python, or backend.py FOLDER, which writes the wheel to FOLDER. The wheel has the package fusekit,
+with the headers, and fusekit_torch, PyTorch's operators, as Python and C++ sources. With FUSEKIT_RUNTIME_LIBRARY or
+FUSEKIT_JIT_LIBRARY set to the path of a libfusekit_runtime.so or libfusekit_jit.so, it has that compiled library and is
+tagged for this platform; otherwise it is for every platform. A wheel's bytes depend only on the contents of its files.
 """
 import base64
 import hashlib
@@ -40,23 +41,36 @@ def headers():
     return {path.relative_to(ROOT).as_posix(): path for path in sorted(folder.rglob("*")) if path.suffix in (".hpp", ".h")}
 
 
-def tag(library):
-    return "py3-none-" + (re.sub(r"[.-]", "_", sysconfig.get_platform()) if library else "any")
+def torch_sources():
+    """Path in the wheel -> file, of PyTorch's operators; a source distribution has the same paths."""
+    folder = (ROOT if ROOT == HERE else ROOT / "examples/pytorch") / "fusekit_torch"
+    return {path.relative_to(folder.parent).as_posix(): path for path in sorted(folder.rglob("*"))
+            if path.suffix in (".py", ".hpp", ".cpp", ".cu")}
 
 
-def contents(library):
+def libraries():
+    """Name -> file, of the compiled libraries that the environment names."""
+    named = {name: os.environ.get(f"{name.upper()}_LIBRARY") for name in ("fusekit_runtime", "fusekit_jit")}
+    return {name: pathlib.Path(file) for name, file in named.items() if file}
+
+
+def tag():
+    return "py3-none-" + (re.sub(r"[.-]", "_", sysconfig.get_platform()) if libraries() else "any")
+
+
+def contents():
     """Name in the wheel -> bytes, without RECORD."""
     files = {f"fusekit/{path.name}": path.read_bytes() for path in sorted((HERE / "src/fusekit").glob("*.py"))}
     files.update((f"fusekit/{name}", path.read_bytes()) for name, path in headers().items())
-    if library:
+    files.update((name, path.read_bytes()) for name, path in torch_sources().items())
+    for name, path in libraries().items():
         # The name of the SONAME, by which programs that link the library find it.
-        major = version().split(".")[0]
-        files[f"fusekit/lib/libfusekit_runtime.so.{major}"] = pathlib.Path(library).read_bytes()
+        files[f"fusekit/lib/lib{name}.so.{version().split('.')[0]}"] = path.read_bytes()
     info = f"fusekit-{version()}.dist-info"
     files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files[f"{info}/METADATA"] = metadata().encode()
-    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: fusekit\nRoot-Is-Purelib: {'false' if library else 'true'}\n"
-                              f"Tag: {tag(library)}\n").encode()
+    files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: fusekit\nRoot-Is-Purelib: {'false' if libraries() else 'true'}\n"
+                              f"Tag: {tag()}\n").encode()
     return files
 
 
@@ -70,10 +84,9 @@ def record(files):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    library = os.environ.get("FUSEKIT_RUNTIME_LIBRARY")
-    files = contents(library)
+    files = contents()
     files[f"fusekit-{version()}.dist-info/RECORD"] = record(files).encode()
-    name = f"fusekit-{version()}-{tag(library)}.whl"
+    name = f"fusekit-{version()}-{tag()}.whl"
     with zipfile.ZipFile(pathlib.Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path, data in files.items():
             entry = zipfile.ZipInfo(path, MOMENT)
@@ -85,7 +98,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_sdist(sdist_directory, config_settings=None):
     base = f"fusekit-{version()}"
-    files = {name: path.read_bytes() for name, path in headers().items()}
+    files = {name: path.read_bytes() for name, path in {**headers(), **torch_sources()}.items()}
     files["LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files["PKG-INFO"] = metadata().encode()
     for path in [HERE / "pyproject.toml", HERE / "backend.py", *sorted((HERE / "src/fusekit").glob("*.py"))]:

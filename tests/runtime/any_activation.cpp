@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "../../examples/pytorch/csrc/activation.hpp"
+#include "../../examples/pytorch/fusekit_torch/csrc/activation.hpp"
 #include "fusekit/runtime/optional.hpp"
 #include "support/catalogue.hpp"
 

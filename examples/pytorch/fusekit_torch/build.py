@@ -7,8 +7,17 @@ import pathlib
 import torch
 from torch.utils import cpp_extension
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = pathlib.Path(__file__).resolve().parent
 TYPES = ("float", "half", "bfloat16")
+
+
+def include_folder():
+    """The library's headers: the clone's, or those of the installed package fusekit."""
+    clone = FOLDER.parents[2] / "include"
+    if (clone / "fusekit/fusekit.hpp").is_file():
+        return str(clone)
+    import fusekit
+    return fusekit.get_include()
 
 
 def with_cuda():
@@ -22,7 +31,7 @@ def options():
     optimized."""
     sources = ["operators.cpp", *(f"host_{each}.cpp" for each in TYPES)]
     compiler = ["-std=c++20", *os.environ.get("FUSEKIT_TORCH_FLAGS", "-O3 -march=native").split()]
-    result = {"include_dirs": [str(FOLDER.parent.parent / "include")], "cxx": compiler, "cuda": with_cuda()}
+    result = {"include_dirs": [include_folder()], "cxx": compiler, "cuda": with_cuda()}
     if with_cuda():
         # Only code for sm_90a may use the matrix units of an H100 or H200.
         if "TORCH_CUDA_ARCH_LIST" not in os.environ and torch.cuda.is_available():

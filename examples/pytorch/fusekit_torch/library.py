@@ -2,8 +2,8 @@
 """The C library (include/fusekit/runtime/c/fusekit.h) through ctypes: structures, rules, plans and prepared runs.
 
 `library_for(device)` is the library that runs plans on a device: fusekit_jit on GPUs, fusekit_runtime on the CPU. The
-variables FUSEKIT_JIT_LIBRARY and FUSEKIT_RUNTIME_LIBRARY name their files; otherwise the system's loader finds them, or
-they stand beside this file.
+variables FUSEKIT_JIT_LIBRARY and FUSEKIT_RUNTIME_LIBRARY name their files; otherwise they are beside this file, in the
+wheel fusekit, or found by the system's loader.
 """
 
 import ctypes
@@ -148,9 +148,10 @@ class Library:
 @functools.lru_cache(None)
 def load(name, backend):
     """The library, or None where it is not installed."""
-    beside = pathlib.Path(__file__).resolve().parent / f"lib{name}.so"
+    folder = pathlib.Path(__file__).resolve().parent
     given = os.environ.get(f"{name.upper()}_LIBRARY")
-    for path in [given] if given else [beside, f"lib{name}.so.0", f"lib{name}.so"]:
+    of_wheel = folder.parent / f"fusekit/lib/lib{name}.so.0"
+    for path in [given] if given else [folder / f"lib{name}.so", of_wheel, f"lib{name}.so.0", f"lib{name}.so"]:
         try:
             return Library(path, backend)
         except OSError:

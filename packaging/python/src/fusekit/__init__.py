@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The headers of fusekit, and its compiled library where the wheel has it.
+"""The headers of fusekit, and its compiled library where the wheel has it. The package fusekit_torch beside it has the
+operators of PyTorch.
 
     g++ -std=c++20 -O3 -I$(python3 -m fusekit) app.cpp
 """
