@@ -118,12 +118,12 @@ void check_beta_of(Device& device) {
         }
 }
 
-/// Plans that run in place, and plans that accumulate into y.
+/// Plans that run in place, and plans that accumulate into y; convolutions of float run on `convolutions`.
 template <class Device>
-void check_in_place(Device& device) {
+void check_in_place(Device& device, auto& convolutions) {
     check_in_place_of<float>(device);
     check_in_place_of<fk::half>(device);
-    check_beta_of<float>(device);
+    check_beta_of<float>(convolutions);
     check_beta_of<fk::half>(device);
 }
 
