@@ -10,5 +10,9 @@ template struct amd::Kernels<fk::e4m3, Plan<C, B, fk::Amax, S>>;
 #if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 template struct amd::Kernels<fk::e4m3_fnuz, Plan<C, B, fk::Amax, S>>;
 #endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx942__)
 template struct amd::Kernels<fk::e4m3, Plan<G, B, S>>;
+#endif
+#if defined(AMD_EVERY_PLAN) || defined(__gfx1201__)
 template struct amd::Kernels<fk::e4m3_fnuz, Plan<G, B, S>>;
+#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs one plan if there is a GPU; otherwise exits with a message.
+// Runs one plan if there is a GPU; otherwise exits with a message. With AMD_EVERY_PLAN all schedules are compiled.
 #include <cstdio>
 #include <fusekit/hip.hpp>
 namespace fk = fusekit;
@@ -21,7 +21,11 @@ int main() {
     auto b = fk::random<float>(device, fk::channels(32));
     auto layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = w},
                                                                                                        {.bias = b}, {});
+#ifdef AMD_EVERY_PLAN
     auto y = layer(device, x);
+#else
+    auto y = layer(device.with<fk::hip::NativeGemm<64, 64, 6>>(), x);
+#endif
     device.synchronize();
     std::printf("%s: y is %s\n", device.name().c_str(), to_string(y.layout().shape).c_str());
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <string>
 
+#include "support/half_types.hpp"
 #include "support/matrix_products.hpp"
 #include "support/refusal.hpp"
 
@@ -43,8 +44,9 @@ struct Coordinate {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Gemm agrees with the oracle and is bitwise identical to a 1x1 convolution", "", float, fk::half,
-                   fk::bfloat16, fk::int8, double) {
+using Elements = AndBfloat16<float, fk::half, fk::int8, double>;
+
+TEMPLATE_LIST_TEST_CASE("Gemm agrees with the oracle and is bitwise identical to a 1x1 convolution", "", Elements) {
     fk::host::Device one(1), two(2);
     // The loops of double are slow without optimisation; the number of threads does not depend on the type.
     if constexpr (!std::is_same_v<TestType, double>) check_products<TestType>(one);

@@ -27,7 +27,7 @@ std::string refused(std::vector<float> const& memory, auto const& call) {
 
 TEST_CASE("a plan is bitwise identical in place, and if it adds to y") {
     fk::host::Device device(2);
-    check_in_place(device);
+    check_in_place(device, device);
 }
 
 TEST_CASE("slices of one tensor may be input and output") {

@@ -13,8 +13,8 @@ void run(fk::hip::Device& device, fk::TensorView<fk::half const, 4> x, fk::Tenso
     using namespace fk::hip;
     auto const layer = Layer::bind({.weights = w}, {.bias = b}, {});
     auto const run_with = [&](auto with) { layer(with, x, y); };
-    run_with(device.with<WarpSpecialized<192, 128, 4>>());
-    run_with(device.with<WarpSpecialized<96, 128, 5, Roles::ping_pong>>());
+    run_with(device.with<WithKernels<WarpSpecialized<192, 128, 4>, Kernels::general>>());
+    run_with(device.with<WithKernels<WarpSpecialized<96, 128, 5, Roles::ping_pong>, Kernels::plain>>());
     run_with(device.with<Halo<>>());
     run_with(device.with<Planes<240, 1>>());
     run_with(device.with<MatrixGemm<128, 64, 2>>());

@@ -7,6 +7,7 @@
 
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
+#include "support/effort.hpp"
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
 
@@ -158,8 +159,10 @@ void check_gradients_beside_outputs(Device& device) {
                                       {"nchw", "nhwc", "nchw", "nhwc*2"},
                                       {"nchw+1", "nchw+1", "nchw*3", "nhwc"}};
     oracle::Shape const shapes[] = {{2, 8, 4, 8}, {3, 8, 7, 9}, {3, 5, 7, 9}, {1, 37, 1, 1}, {2, 1, 3, 70}};
+    int pair = 0;  // five shapes for each layout: layouts alternate in their first shape
     for (GradientLayouts const& layouts : images)
         for (oracle::Shape const& shape : shapes) {
+            if (pair++ % one_pair_in) continue;
             check.template operator()<fk::Bias, float, float, 4>(layouts, shape);
             check.template operator()<fk::Bias, fk::half, float, 4>(layouts, shape);
             check.template operator()<Train, float, fk::half, 4>(layouts, shape);

@@ -19,4 +19,12 @@ inline constexpr int emulated_part = 4;
 inline constexpr int emulated_part = 1;
 #endif
 
+/// With FEWER_KERNELS (FUSEKIT_FEWER_KERNELS) tests of pairs of a layout and a shape run one pair in two: each layout
+/// with other shapes than the next layout, and all of them.
+#ifdef FEWER_KERNELS
+inline constexpr int one_pair_in = 2;
+#else
+inline constexpr int one_pair_in = 1;
+#endif
+
 }  // namespace test

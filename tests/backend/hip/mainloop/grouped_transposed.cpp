@@ -118,7 +118,8 @@ TEST_CASE("HIP: the library selects Grouped for gradients by x of groups of 4 ch
         fk::Tensor<fk::half, fk::hip::Device> dy(device, fk::nhwc(2, pq, pq, c)),
             w(device, fk::krsc(c, 3, 3, c / filter.group_count)), dx(device, fk::nhwc(2, hw, hw, c));
         auto const launch =
-            device.prepare(Plan::bind({.weights = w}), Plan::collapse(dy.const_view()), Plan::collapse(dx.view()))
+            device.channels_last()
+                .prepare(Plan::bind({.weights = w}), Plan::collapse(dy.const_view()), Plan::collapse(dx.view()))
                 .value();
         if constexpr (fk::hip::GroupedEntry::has_tma_kernel<Plan, fk::half, fk::half>) {
             using OfSm90a = fk::hip::GroupedTmaConv<Plan, fk::hip::DefaultGrouped, fk::half, fk::half>;

@@ -18,8 +18,13 @@ TEST_CASE("HIP: weight gradients of half are exact on the matrix units of each t
 TEST_CASE("HIP: long sums of weight gradients are exact on each target, with and without split-K") {
     using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
     fk::hip::Device device = native();
+    // 0, 4 and 52 more channels: for packets, and for three tiles of channels.
+#ifdef FEWER_KERNELS
+    auto const [order, more] = GENERATE(table<char const*, std::int64_t>({{"nhwc", 0}, {"nchw", 4}, {"nhwc", 52}}));
+#else
     char const* const order = GENERATE("nhwc", "nchw");
-    std::int64_t const more = GENERATE(0, 4, 52);  // for packets, and for three tiles of channels
+    std::int64_t const more = GENERATE(0, 4, 52);
+#endif
     oracle::Shape const in{3, 12 + more, 33, 34},
         out{3, 66 + more * 3 / 2, 33, 34};  // more than three times the pixels between promotions
     Filled<fk::half, fk::hip::Device, 4> x(device, order, in, integers(in.size(), -2, 3, 1)),

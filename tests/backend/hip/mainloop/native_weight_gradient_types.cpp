@@ -18,5 +18,5 @@ TEST_CASE("HIP: weight gradients of float are exact on the matrix units of targe
     fk::hip::Device device = native();
     check_stage<float>();
     check_weight_gradients<float>(device);
-    if constexpr (has_unit<float>) check_all_loaders<float>(device);
+    if constexpr (has_unit<float>) check_loaders<float>(device);
 }

@@ -170,7 +170,7 @@ TEST_CASE(
     one.copy_from(got.data());
     CHECK(refusal([&] { layer(bulk, x, one); }).find("WarpSpecialized: the weights' row stride = 64 is not 48") !=
           std::string::npos);
-    layer(device, x, one);
+    layer(device.channels_last(), x, one);
     layer(plain, x, other);
     device.synchronize();
     one.copy_to(got.data());
@@ -193,7 +193,7 @@ TEST_CASE("HIP: tensors that TMA cannot load are refused by TMA schedules and ru
     device.synchronize();
     y.copy_to(got);
     CHECK(static_cast<float>(got[0]) == -1);
-    layer(device, x, y);
+    layer(device.channels_last(), x, y);
     device.synchronize();
     y.copy_to(got);
     CHECK(static_cast<float>(got[0]) == 11);
@@ -254,7 +254,7 @@ TEST_CASE("HIP: a prepared run on matrix units accepts other tensors of its layo
     auto const w = filled(device, fk::krsc(8, 1, 1, 8), 1);
     auto const layout = fk::nhwc(1, 3, 5, 8);
     auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
-    auto const run = layer.prepare<fk::half>(device, layout, layout);
+    auto const run = layer.prepare<fk::half>(device.channels_last(), layout, layout);
     for (float const value : {1.0f, -2.0f}) {
         auto const x = filled(device, layout, value);
         auto y = filled(device, layout, 77);
@@ -275,9 +275,10 @@ TEST_CASE("HIP: workspace is the same for stand-in addresses as for memory") {
     auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::ChannelStatistics, Relu>::bind(
         {.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch}, {});
     auto const address = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
-    auto const asked = layer.prepare(device, fk::TensorView<fk::half const>(address(1), layout),
+    auto const on = device.channels_last();
+    auto const asked = layer.prepare(on, fk::TensorView<fk::half const>(address(1), layout),
                                      fk::TensorView<fk::half>(address(2), layout)),
-               known = layer.prepare(device, x, y);
+               known = layer.prepare(on, x, y);
     CHECK(known.workspace_bytes() > 0);
     CHECK(asked.workspace_bytes() == known.workspace_bytes());
 }
