@@ -78,9 +78,9 @@ namespace detail {
 /// Prepares a launch with Grouped or PhasedHalo of a convolution that runs_without_tiles(), such as one of groups of 4
 /// channels; empty if they cannot compute it, or Direct is faster.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
-                                                                 ConvOperands<Plan, T, U> const& operands,
-                                                                 IndexLimits const& limits) {
+[[gnu::cold]] FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
+                                                                               ConvOperands<Plan, T, U> const& operands,
+                                                                               IndexLimits const& limits) {
     using Fallback = FallbackCandidates<Plan, T, U>;
     if (operands.sum_nothing()) return {};
     ConvCase const of = case_of(operands, is_sm90a(gpu), 0, limits);

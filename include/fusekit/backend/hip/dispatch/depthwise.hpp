@@ -169,8 +169,8 @@ private:
                params.depthwise_halo.choose(of, params.y.layout.shape, bytes, gpu.processors());
     }
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu,
-                                                                        ConvParams<Plan, T, U> const& params) {
+    [[gnu::cold]] FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> launch_halo(
+        Gpu const& gpu, ConvParams<Plan, T, U> const& params) {
         auto kernel = kernel_of<Plan, DepthwiseHaloConv<Plan, Schedule, T, U>>();
         kernel.threads = params.depthwise_halo.threads;
         Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, params.depthwise_halo.ctas);
@@ -181,8 +181,8 @@ private:
     /// Returns a launch of a DepthwisePlanes kernel, empty if it cannot compute the outputs, or if they are too few for
     /// its tiles.
     template <class Schedule, bool few_taps, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, U>& params,
-                                                                         DepthwisePlaneTiles::Numbers const& of) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(
+        Gpu const& gpu, ConvParams<Plan, T, U>& params, DepthwisePlaneTiles::Numbers const& of) {
         if constexpr (!DepthwiseEntry::has_unrolled<Plan, T, few_taps>) {
             return {};
         } else {

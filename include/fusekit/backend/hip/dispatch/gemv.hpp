@@ -23,9 +23,8 @@ struct Launcher<GemvEntry> {
 
     /// Prepares a launch. Precondition: can_implement(), and offsets fit 32 bits.
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet&) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet&) {
         using Weight = typename Plan::Head::template WeightElement<T>;
         ConvParams<Plan, T, U> params = conv_params(operands);
         GpuRates const rates = rates_of(gpu);
