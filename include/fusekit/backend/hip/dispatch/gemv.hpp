@@ -17,7 +17,7 @@ struct Launcher<GemvEntry> {
                                                                     IndexLimits const& limits) {
         Unmet unmet = first_unmet(GemvEntry::can_implement<Schedule, T, U>(case_of(operands, is_sm90a(gpu), 0, limits)),
                                   holds(!operands.exceed_offsets(), "offsets in a row exceed 32 bits", "use Direct"));
-        if (unmet) return refuse_schedule(type_name<Plan>(), GemvEntry::name, unmet);
+        if (unmet) return refuse_schedule(type_name<Plan>, GemvEntry::name, unmet);
         return *launch<Schedule>(gpu, operands, 1, unmet);
     }
 

@@ -25,7 +25,7 @@ struct Launcher<GroupedEntry> {
         } else if (!unmet) {
             unmet = holds(false, "the program has no code for compute capability 8.0 or later", "compile for it");
         }
-        return refuse_schedule(type_name<Plan>(), GroupedEntry::name, unmet);
+        return refuse_schedule(type_name<Plan>, GroupedEntry::name, unmet);
     }
 
     /// For the library's own selection. Precondition: can_implement().

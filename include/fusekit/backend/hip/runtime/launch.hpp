@@ -265,11 +265,20 @@ FUSEKIT_H Result<Launch<Params>> with_choice(Result<Launch<Params>> launch, Choi
     return launch;
 }
 
+namespace detail {
+
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_shape(Text (*plan)(), char const* tensor,
+                                                                 char const* expected, CollapsedShape<4> const& shape) {
+    return Error(plan(), tensor, "shape", expected, to_string(shape));
+}
+
+}  // namespace detail
+
 FUSEKIT_H inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,
                                       CollapsedShape<4> const& shape, std::int64_t value,
                                       std::int64_t limit = std::int64_t{1} << 31) {
     if (value < limit) return {};
-    return Error(plan(), tensor, "shape", expected, to_string(shape));
+    return detail::refuse_shape(plan, tensor, expected, shape);
 }
 
 }  // namespace fusekit::hip
