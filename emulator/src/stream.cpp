@@ -2,6 +2,8 @@
 #include "stream.hpp"
 
 #include <chrono>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -103,11 +105,20 @@ std::function<void()> body_of(Call const* call) {
     return [call = std::shared_ptr<Call const>(call)] { call->run(); };
 }
 
-}  // namespace
+/// Body of an AnyKernel with a copy of its argument.
+std::function<void()> body_of(AnyKernel const& kernel, void const* argument) {
+    struct alignas(64) Line {
+        unsigned char bytes[64];
+    };
+    std::shared_ptr<Line[]> const copy(new Line[(kernel.bytes + sizeof(Line) - 1) / sizeof(Line)]);
+    std::memcpy(copy.get(), argument, kernel.bytes);
+    return [=] { kernel.call(kernel.kernel, copy.get()); };
+}
 
-hipError_t hip_on_cpu::launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
-                              bool at_once) {
-    auto const body = body_of(call);
+using Body = std::function<void()>;
+
+hipError_t launch_body(Body const& body, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
+                       bool at_once) {
     char const* const function = at_once ? "hipLaunchCooperativeKernel" : "hipLaunchKernel";
     if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
     if (!fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
@@ -116,14 +127,51 @@ hipError_t hip_on_cpu::launch(Call const* call, dim3 grid, dim3 block, std::size
     return leave(submit(stream, [=] { run(grid, block, shared_bytes, body); }));
 }
 
-hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster,
-                                       std::size_t shared_bytes, hipStream_t stream) {
-    auto const body = body_of(call);
+hipError_t launch_body_in_clusters(Body const& body, dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
+                                   hipStream_t stream) {
     if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
     if (compute_capability() < 90) return leave(hipErrorInvalidValue);
     bool const whole = cluster > 0 && cluster <= max_cluster_blocks && grid.x % cluster == 0;
     if (!whole || !fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     return leave(submit(stream, [=] { run_clusters(grid, block, cluster, shared_bytes, body); }));
+}
+
+/// Dynamic shared memory of a launch: more than any launch may have if it exceeds the kernel's limit.
+std::size_t checked_shared_bytes(void const* kernel, std::size_t bytes) {
+    return fits_shared_bytes(kernel, bytes) ? bytes : ~std::size_t{0};
+}
+
+hipError_t launch_any(AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                      hipStream_t stream, bool at_once) {
+    std::size_t const bytes = checked_shared_bytes(reinterpret_cast<void const*>(kernel.kernel), shared_bytes);
+    return launch_body(body_of(kernel, *arguments), grid, block, bytes, stream, at_once);
+}
+
+}  // namespace
+
+hipError_t hip_on_cpu::launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
+                              bool at_once) {
+    return launch_body(body_of(call), grid, block, shared_bytes, stream, at_once);
+}
+
+hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster,
+                                       std::size_t shared_bytes, hipStream_t stream) {
+    return launch_body_in_clusters(body_of(call), grid, block, cluster, shared_bytes, stream);
+}
+
+hipError_t hip_on_cpu::launch_clusters(AnyKernel const& kernel, dim3 grid, dim3 block, unsigned cluster,
+                                       void** arguments, std::size_t shared_bytes, hipStream_t stream) {
+    return launch_body_in_clusters(body_of(kernel, *arguments), grid, block, cluster, shared_bytes, stream);
+}
+
+hipError_t hipLaunchKernel(AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                           hipStream_t stream) {
+    return launch_any(kernel, grid, block, arguments, shared_bytes, stream, false);
+}
+
+hipError_t hipLaunchCooperativeKernel(AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+    return launch_any(kernel, grid, block, arguments, shared_bytes, stream, true);
 }
 
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value) {

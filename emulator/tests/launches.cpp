@@ -24,6 +24,17 @@ __global__ void all_arrive(int* arrived, int* out) {
 
 __global__ void nothing() {}
 
+/// Argument with the alignment of a tensor map and an odd number of bytes.
+struct Scale {
+    alignas(64) int* out;
+    int factors[5];
+};
+__global__ void store_scaled(Scale scale) {
+    unsigned const i = blockIdx.x * blockDim.x + threadIdx.x;
+    scale.out[i] = scale.factors[i % 5] * static_cast<int>(i);
+    scale.factors[i % 5] = 0;  // the thread's own copy
+}
+
 }  // namespace
 
 TEST_CASE("hipLaunchKernelGGL passes its arguments as the kernel's parameters") {
@@ -41,6 +52,27 @@ TEST_CASE("a kernel without its type is refused") {
     CHECK(hipLaunchKernel(reinterpret_cast<void const*>(&nothing), 1, 1, nullptr, 0, nullptr) ==
           hipErrorInvalidDeviceFunction);
     CHECK(hipGetLastError() == hipErrorInvalidDeviceFunction);
+}
+
+TEST_CASE("an AnyKernel runs with a copy of its argument at the launch") {
+    std::vector<int> out(15, -1);
+    Scale scale{out.data(), {1, 2, 3, 4, 5}};
+    void* arguments[] = {&scale};
+    auto const kernel = hip_on_cpu::any_kernel(store_scaled);
+    hipStream_t stream;
+    REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);
+    REQUIRE(hipLaunchKernel(kernel, dim3(3), dim3(5), arguments, 0, stream) == hipSuccess);
+    scale = {nullptr, {}};
+    REQUIRE(hipStreamSynchronize(stream) == hipSuccess);
+    CHECK(out == std::vector<int>{0, 2, 6, 12, 20, 5, 12, 21, 32, 45, 10, 22, 36, 52, 70});
+
+    scale = {out.data(), {-1, -1, -1, -1, -1}};
+    REQUIRE(hipLaunchCooperativeKernel(kernel, dim3(1), dim3(5), arguments, 0, nullptr) == hipSuccess);
+    CHECK(out == std::vector<int>{0, -1, -2, -3, -4, 5, 12, 21, 32, 45, 10, 22, 36, 52, 70});
+    CHECK(hipLaunchKernel(kernel, dim3(1), dim3(2000), arguments, 0, nullptr) == hipErrorInvalidConfiguration);
+    CHECK(hipLaunchKernel(kernel, dim3(1), dim3(5), arguments, 60000, nullptr) == hipErrorInvalidConfiguration);
+    CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
+    CHECK(hipStreamDestroy(stream) == hipSuccess);
 }
 
 TEST_CASE("blocks of a cooperative launch synchronize with each other") {

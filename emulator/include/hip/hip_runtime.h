@@ -223,12 +223,37 @@ hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block,
     return launch_clusters(copy_call(kernel, arguments), grid, block, cluster, shared_bytes, stream);
 }
 
+/// A kernel of one trivially copyable parameter, as a value without the parameter's type: launches of many kernels are
+/// compiled once.
+struct AnyKernel {
+    void (*kernel)();
+    void (*call)(void (*kernel)(), void const* argument);  ///< calls `kernel` with a copy of the argument
+    std::size_t bytes;  ///< size of the parameter
+};
+template <class Parameter>
+AnyKernel any_kernel(void (*kernel)(Parameter)) {
+    static_assert(std::is_trivially_copyable_v<Parameter> && alignof(Parameter) <= 64);
+    return {reinterpret_cast<void (*)()>(kernel),
+            [](void (*own)(), void const* argument) {
+                reinterpret_cast<void (*)(Parameter)>(own)(*static_cast<Parameter const*>(argument));
+            },
+            sizeof(Parameter)};
+}
+/// `arguments` has one pointer.
+hipError_t launch_clusters(AnyKernel const& kernel, dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                           std::size_t shared_bytes, hipStream_t stream);
+
 }  // namespace hip_on_cpu
 
 /// HIP's declaration; returns hipErrorInvalidDeviceFunction, because a void const* does not tell the kernel's parameter
 /// types.
 hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream);
+
+hipError_t hipLaunchKernel(hip_on_cpu::AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments,
+                           std::size_t shared_bytes, hipStream_t stream);
+hipError_t hipLaunchCooperativeKernel(hip_on_cpu::AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream);
 
 /// Launches a kernel; `arguments` has one pointer per parameter.
 template <class... Parameters>

@@ -42,6 +42,13 @@ FUSEKIT_H Text spelled() {
     return Text(name, static_cast<std::size_t>(out - name));
 }
 
+/// Name of a plan of `count` operators of these names: "Plan<Bias, Activation<Relu>>".
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Text plan_name(Text (*const* names)(), int count) {
+    Text text = "Plan<";
+    for (int i = 0; i < count; ++i) text += (i ? ", " : "") + names[i]();
+    return text + ">";
+}
+
 }  // namespace detail
 
 /// Name of a plan or an operator as in its author's source: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".

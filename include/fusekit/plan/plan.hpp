@@ -126,9 +126,8 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 
     /// Name of the plan: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     [[gnu::cold]] FUSEKIT_H static Text name() {
-        Text text;
-        ((text += (text.empty() ? "Plan<" : ", ") + type_name<Ops>()), ...);
-        return text + ">";
+        static constexpr Text (*names[])() = {type_name<Ops>..., nullptr};
+        return plan_name(names, sizeof...(Ops));
     }
 };
 

@@ -251,6 +251,11 @@ FUSEKIT_H T* address_aligned(T* data, int alignment) {
     return reinterpret_cast<T*>(address & -address);
 }
 
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_alignment(Text (*plan)(), int least, int given) {
+    return Error(plan(), "prepare", "alignment", "a power of two, " + Text::number(least) + " or more",
+                 Text::number(given));
+}
+
 /// Validates the bound plan for x and y, has the backend prepare it, and returns a Prepared or the error.
 template <class BoundPlan, class Device, Element T, OutputElement U, int Rank>
 FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
@@ -260,8 +265,7 @@ FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T cons
     using Run = Prepared<BoundPlan, T, U, Rank, Launch>;
     constexpr int least = !Element<U> || sizeof(T) < sizeof(U) ? sizeof(T) : sizeof(U);
     if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
-        return Result<Run>(Error(type_name<Plan>(), "prepare", "alignment",
-                                 "a power of two, " + Text::number(least) + " or more", Text::number(alignment)));
+        return Result<Run>(refuse_alignment(type_name<Plan>, least, alignment));
     x.data = address_aligned(x.data, alignment);
     if constexpr (Element<U>) y.data = address_aligned(y.data, alignment);
     AliasCheckerOf<BoundPlan> aliases;

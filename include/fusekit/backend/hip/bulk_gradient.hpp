@@ -51,8 +51,8 @@ FUSEKIT_H constexpr int shifted_block(Extent step) {
 
 /// Encodes a tensor map of the pixels of a tensor as rows of `phases` pixels, in boxes of `rows` x `channels_of_box`.
 template <class T>
-FUSEKIT_H bool encode_phases(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, int rows,
-                             int phases) {
+[[gnu::cold]] FUSEKIT_H bool encode_phases(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
+                                           int rows, int phases) {
     Layout<4> const& layout = view.layout;
     Extent const step = pixel_stride(layout), pixels = layout.shape[0] * layout.shape[2] * layout.shape[3];
     std::uint64_t const extents[] = {static_cast<std::uint64_t>((phases - 1) * step + layout.shape[1]),

@@ -100,8 +100,8 @@ inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) /
 /// Encodes a tensor map of a tensor's pixels as matrix rows, in boxes of `rows` x `channels_of_box`; with several
 /// groups of channels, as a matrix of each group. Precondition: unmet_by_pixels() finds nothing.
 template <class T>
-FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
-                             std::uint32_t rows, int groups = 1) {
+[[gnu::cold]] FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
+                                           std::uint32_t rows, int groups = 1) {
     Layout<4> const& layout = view.layout;
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(sizeof(T));
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(layout.shape[1]),
@@ -123,8 +123,8 @@ FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uin
 /// is slower where a row of a box is partly out of bounds. Precondition: unmet_by_tma() and unmet_by_im2col() find
 /// nothing.
 template <class T>
-FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
-                              std::uint32_t channels_of_box, std::uint32_t pixels, int groups = 1) {
+[[gnu::cold]] FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
+                                            std::uint32_t channels_of_box, std::uint32_t pixels, int groups = 1) {
     MapModes<T> const modes(x);
     int lower[3] = {}, upper[3] = {};
     std::uint32_t steps[5] = {1, 1, 1, 1, 1};
@@ -152,8 +152,8 @@ FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> 
 /// `in_pairs` a box has the even filters of each 16, then the odd ones. Precondition: unmet_by_tma() and, with
 /// `in_pairs`, unmet_by_pairs() find nothing.
 template <class W>
-FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
-                              std::uint32_t count, bool in_pairs) {
+[[gnu::cold]] FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
+                                            std::uint32_t count, bool in_pairs) {
     MapModes<W> const modes(w);
     if (!in_pairs) {
         std::uint32_t const box[] = {channels_of_box, 1, 1, count};
@@ -185,7 +185,7 @@ FUSEKIT_H inline Layout<4> packed_taps(Layout<4> of_w) {
 /// and K is no multiple of 64, boxes read past a tap: the next taps and, except in the last `rows` channels of x, the
 /// filters of the next channel. These are rows of the MMAs past y's last channel, which are not stored.
 template <class Maps, class W>
-FUSEKIT_H bool encode_transposed_filters(Maps& maps, TensorView<W> stored, std::uint32_t rows) {
+[[gnu::cold]] FUSEKIT_H bool encode_transposed_filters(Maps& maps, TensorView<W> stored, std::uint32_t rows) {
     constexpr Extent box = channels_of_row<W>;
     Extent const channels = stored.layout.shape[1], past = (box - channels % box) % box;
     auto const encode = [&](TensorMap& map) {
@@ -207,9 +207,9 @@ FUSEKIT_H bool encode_transposed_filters(Maps& maps, TensorView<W> stored, std::
 /// filter, because out-of-bounds rows cost time too: on an H200 the first row past the last filter takes 14 cycles, and
 /// each later one 2.
 template <class T, class W, class U>
-FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                      Filter<2> const& filter, int tile_n, bool is_transposed, int loaded_pixels, int stored_pixels,
-                      int groups = 1) {
+[[gnu::cold]] FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w,
+                                    TensorView<U> const& y, Filter<2> const& filter, int tile_n, bool is_transposed,
+                                    int loaded_pixels, int stored_pixels, int groups = 1) {
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);

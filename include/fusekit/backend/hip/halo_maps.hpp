@@ -54,8 +54,9 @@ FUSEKIT_H constexpr bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x
 /// `transposed`, channels of x; if 0, the map of w is not encoded. If all filters of at most 64 channels stay in SMEM,
 /// a box has no rows past the last filter: they cost time, 1 to 4 microseconds in all on an H200.
 template <bool transposed, class T, class W, class U, class HaloShape>
-FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                           HaloShape const& shape, int filters, HaloGroups groups = {}) {
+[[gnu::cold]] FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w,
+                                         TensorView<U> const& y, HaloShape const& shape, int filters,
+                                         HaloGroups groups = {}) {
     bool const ends = !transposed && !pairs_filters<U> && groups.count == 1 && w.layout.shape[1] <= 64;
     auto const rows = static_cast<std::uint32_t>(ends && w.layout.shape[0] < filters ? w.layout.shape[0] : filters);
     maps.in_use = encode_rows_of_x(maps.x, x, shape, groups) &&

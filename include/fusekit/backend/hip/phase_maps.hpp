@@ -127,7 +127,8 @@ FUSEKIT_H TensorView<U> pixels_of_phase(TensorView<U> view, TmaPhase const& phas
 
 /// Encodes a tensor map of a phase's pixels of y, or of a tensor of y's shape, in boxes of `rows` pixels x 64 channels.
 template <class U>
-FUSEKIT_H bool encode_pixels_of_phase(TensorMap& map, TensorView<U> const& view, TmaPhase const& phase, int rows) {
+[[gnu::cold]] FUSEKIT_H bool encode_pixels_of_phase(TensorMap& map, TensorView<U> const& view, TmaPhase const& phase,
+                                                    int rows) {
     if (phase.pixels_of_image() == 0) return true;
     return encode_windows(map, pixels_of_phase(view, phase), filter(1, 1), 64, static_cast<std::uint32_t>(rows));
 }
@@ -137,8 +138,8 @@ FUSEKIT_H bool encode_pixels_of_phase(TensorMap& map, TensorView<U> const& view,
 /// Encodes the tensor maps of all phases for tiles of tile_m pixels. Precondition: detail::set_phases() was called. w
 /// is C x K x R x S, for x of K channels.
 template <class T, class U, int count>
-FUSEKIT_H bool encode_phases(PhaseMaps<count>& maps, TensorView<T const> const& x, TensorView<T const> const& w,
-                             TensorView<U> const& y, int tile_m) {
+[[gnu::cold]] FUSEKIT_H bool encode_phases(PhaseMaps<count>& maps, TensorView<T const> const& x,
+                                           TensorView<T const> const& w, TensorView<U> const& y, int tile_m) {
     std::uint32_t const channels = detail::channels_of_row<T>;
     maps.in_use = detail::encode_transposed_filters(maps, transposed(w, 0, 1), channels);
     for (TmaPhase& phase : maps.phases) {

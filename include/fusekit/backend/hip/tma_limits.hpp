@@ -81,7 +81,7 @@ inline constexpr int max_im2col_stride = 8;
 
 /// Returns the first limit of TMA's im2col mode that a filter exceeds; a met condition if there is none. Maps of
 /// several groups have five modes, and lower limits.
-FUSEKIT_H constexpr Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
+[[gnu::cold]] FUSEKIT_H constexpr Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped = false) {
     std::int64_t const corner = grouped ? 16 : 128;
     Unmet unmet;
     for (int mode = 0; mode < 2 && !unmet; ++mode) {
@@ -98,7 +98,7 @@ FUSEKIT_H constexpr Unmet unmet_by_im2col(Filter<2> const& filter, bool grouped 
 
 /// Returns the first limit of TMA's im2col mode that the loads of a plan with a 2 x 2 pool exceed. A map of the windows
 /// of even rows has twice the stride; the windows of odd rows are stride_h taps below them.
-FUSEKIT_H constexpr Unmet unmet_by_pool(Filter<2> const& filter, bool grouped) {
+[[gnu::cold]] FUSEKIT_H constexpr Unmet unmet_by_pool(Filter<2> const& filter, bool grouped) {
     std::int64_t const below = (std::int64_t{filter.size[0]} - 1) * filter.dilations[0] + filter.strides[0];
     return first_unmet(
         unmet_by_im2col(filter, grouped),

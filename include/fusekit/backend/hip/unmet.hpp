@@ -75,9 +75,13 @@ FUSEKIT_H constexpr Unmet first_unmet(auto const&... each) {
 
 }  // namespace detail
 
-/// Error for a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized".
-[[gnu::cold]] FUSEKIT_H inline Error refuse_schedule(Text plan, Text schedule, Unmet const& unmet) {
-    return Error::of_sentence(std::move(plan), std::move(schedule), unmet.expected(), unmet.given(), unmet.sentence());
+/// Error for a schedule that the caller named: "Plan<...>: Halo: C = 96 exceeds 64: use WarpSpecialized". `splits`:
+/// true if the caller named Split<schedule>.
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_schedule(Text (*plan)(), char const* schedule,
+                                                                    Unmet const& unmet, bool splits = false) {
+    Text name = schedule;
+    if (splits) name = "Split<" + name + ">";
+    return Error::of_sentence(plan(), std::move(name), unmet.expected(), unmet.given(), unmet.sentence());
 }
 
 }  // namespace fusekit::hip

@@ -83,10 +83,13 @@ TEST_CASE("HIP: a schedule has a time for the problems that it can implement on 
 }
 
 TEST_CASE("HIP: an unmet condition is an error with the schedule, expected and given") {
-    fk::Error const error = refuse_schedule("Plan<Conv<filter(3, 3)>>", "Halo",
-                                            Unmet{"C", 96, Relation::at_most, 64, "use WarpSpecialized"});
+    auto const plan = [] { return fk::Text("Plan<Conv<filter(3, 3)>>"); };
+    Unmet const unmet{"C", 96, Relation::at_most, 64, "use WarpSpecialized"};
+    fk::Error const error = refuse_schedule(plan, "Halo", unmet);
     CHECK(std::string(error.what()) == "Plan<Conv<filter(3, 3)>>: Halo: C = 96 exceeds 64: use WarpSpecialized");
     CHECK(std::string(error.operator_name.c_str()) == "Halo");
     CHECK(std::string(error.expected.c_str()) == "C at most 64");
     CHECK(std::string(error.given.c_str()) == "C = 96");
+    CHECK(std::string(refuse_schedule(plan, "Halo", unmet, true).what()) ==
+          "Plan<Conv<filter(3, 3)>>: Split<Halo>: C = 96 exceeds 64: use WarpSpecialized");
 }

@@ -16,9 +16,8 @@ inline constexpr unsigned max_cluster_blocks = 8, max_large_cluster_blocks = 16;
 #if defined(HIP_ON_CPU)
 inline constexpr bool kernels_cluster = arch::Target::processor.has_clusters;
 
-template <class Params>
-FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                                     unsigned shared_bytes, hipStream_t stream) {
+FUSEKIT_H inline hipError_t launch_clusters(AnyKernel kernel, dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                                            unsigned shared_bytes, hipStream_t stream) {
     return hip_on_cpu::launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
 }
 /// Allows clusters of more than max_cluster_blocks CTAs of a kernel on the current device. Returns true if the device
@@ -31,11 +30,9 @@ FUSEKIT_H bool allow_large_clusters(void (*)(Params), unsigned) {
     CUDART_VERSION >= 12000
 inline constexpr bool kernels_cluster = arch::Sm<arch::lowest_listed()>::processor.has_clusters;
 
-template <class Params>
-FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                                     unsigned shared_bytes, hipStream_t stream) {
-    return launch_with({in_clusters_of(cluster)}, reinterpret_cast<void const*>(kernel), grid, block, arguments,
-                       shared_bytes, stream);
+FUSEKIT_H inline hipError_t launch_clusters(AnyKernel kernel, dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                                            unsigned shared_bytes, hipStream_t stream) {
+    return launch_with({in_clusters_of(cluster)}, kernel, grid, block, arguments, shared_bytes, stream);
 }
 template <class Params>
 FUSEKIT_H bool allow_large_clusters(void (*kernel)(Params), unsigned threads) {
@@ -53,8 +50,7 @@ FUSEKIT_H bool allow_large_clusters(void (*kernel)(Params), unsigned threads) {
 #else
 inline constexpr bool kernels_cluster = false;
 
-template <class Params>
-FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+FUSEKIT_H hipError_t launch_clusters(AnyKernel kernel, dim3 grid, dim3 block, unsigned cluster, void** arguments,
                                      unsigned shared_bytes, hipStream_t stream);
 template <class Params>
 FUSEKIT_H bool allow_large_clusters(void (*)(Params), unsigned) {

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/abi.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
+
+/// A kernel without the type of its parameter, as launches take it, so that they are compiled once for all kernels.
+/// any_kernel() returns that of a kernel of one parameter.
+#if defined(HIP_ON_CPU)
+using AnyKernel = hip_on_cpu::AnyKernel;
+template <class Params>
+FUSEKIT_H AnyKernel any_kernel(void (*kernel)(Params)) {
+    return hip_on_cpu::any_kernel(kernel);
+}
+#else
+using AnyKernel = void const*;
+template <class Params>
+FUSEKIT_H AnyKernel any_kernel(void (*kernel)(Params)) {
+    return reinterpret_cast<void const*>(kernel);
+}
+#endif
 
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && CUDART_VERSION >= 12000
 /// Launches a kernel with `attributes` that the <<<...>>> syntax cannot express.

@@ -17,22 +17,22 @@ namespace fusekit::hip {
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;
 
-FUSEKIT_H inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments,
+FUSEKIT_H inline hipError_t launch_overlapping(AnyKernel kernel, dim3 grid, dim3 block, void** arguments,
                                                unsigned shared_bytes, hipStream_t stream) {
     return launch_with({starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
 }
 /// Like launch_overlapping(), for clusters of `cluster` CTAs. Every GPU with programmatic dependent launch has
 /// clusters.
-FUSEKIT_H inline hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
+FUSEKIT_H inline hipError_t launch_overlapping_clusters(AnyKernel kernel, dim3 grid, dim3 block, unsigned cluster,
                                                         void** arguments, unsigned shared_bytes, hipStream_t stream) {
     return launch_with({in_clusters_of(cluster), starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
 }
 #else
 inline constexpr bool kernels_overlap = false;
 
-FUSEKIT_H hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments,
+FUSEKIT_H hipError_t launch_overlapping(AnyKernel kernel, dim3 grid, dim3 block, void** arguments,
                                         unsigned shared_bytes, hipStream_t stream);
-FUSEKIT_H hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
+FUSEKIT_H hipError_t launch_overlapping_clusters(AnyKernel kernel, dim3 grid, dim3 block, unsigned cluster,
                                                  void** arguments, unsigned shared_bytes, hipStream_t stream);
 #endif
 

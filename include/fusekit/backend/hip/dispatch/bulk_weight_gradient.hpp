@@ -54,7 +54,7 @@ FUSEKIT_H inline bool fits_bulk_groups(Filter<2> const& filter, Index<4> const& 
 /// its range of the pixels to be summed. Empty if TMA cannot load an operand's layout, or if the program or the GPU
 /// lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
+[[gnu::cold]] FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, SplitKGroups const& split_k) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;

@@ -11,9 +11,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<Col2imEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         ConvParams<Plan, T, U> params = conv_params(operands);
         auto const kernel = kernel_of<Plan, Col2imGemm<Plan, Schedule, T, U>>();
         Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;

@@ -37,8 +37,7 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_by_tma(Gpu const& gpu,
                 if (auto const launch = Launcher<Entry>::template launch<Schedule>(gpu, operands, split_k, unmet))
                     return with_choice<ConvParams<Plan, T, U>>(*launch, choice_of(facts_of_each<Schedule>[0], split_k));
         }
-    return refuse_schedule(type_name<Plan>(),
-                           SplitSchedule<Schedule> ? Text("Split<") + Entry::name + ">" : Entry::name, unmet);
+    return refuse_schedule(type_name<Plan>, Entry::name, unmet, SplitSchedule<Schedule>);
 }
 
 }  // namespace detail
@@ -58,8 +57,8 @@ FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gp
         return launch_nothing(gpu, type_name<Plan>, detail::conv_params(operands));
     if constexpr (!std::is_same_v<Entry, DirectEntry>)
         if (operands.sum_nothing())
-            return Error(type_name<Plan>(), "x", "shape", "at least one element, or the library's choice of a schedule",
-                         to_string(x.shape()));
+            return detail::refuse_shape(type_name<Plan>, "x",
+                                        "at least one element, or the library's choice of a schedule", x.shape());
     if constexpr (Entry::by_tma) {
         CollapsedShape<4> const& output = operands.output;
         if (Refusal refusal =
@@ -78,9 +77,9 @@ namespace detail {
 /// Prepares a launch with Grouped or PhasedHalo of a convolution that runs_without_tiles(), such as one of groups of 4
 /// channels; empty if they cannot compute it, or Direct is faster.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
-                                                                 ConvOperands<Plan, T, U> const& operands,
-                                                                 IndexLimits const& limits) {
+[[gnu::cold]] FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> prepare_fallback(Gpu const& gpu,
+                                                                               ConvOperands<Plan, T, U> const& operands,
+                                                                               IndexLimits const& limits) {
     using Fallback = FallbackCandidates<Plan, T, U>;
     if (operands.sum_nothing()) return {};
     ConvCase const of = case_of(operands, is_sm90a(gpu), 0, limits);

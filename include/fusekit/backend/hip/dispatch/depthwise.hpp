@@ -64,6 +64,41 @@ FUSEKIT_H int vector_along(TensorView<T> const& view, int most, int mode) {
     return most;
 }
 
+/// Arguments of divide_outputs(), which is compiled once for all plans.
+struct DepthwiseDivision {
+    Filter<2> const& filter;
+    bool spread;  ///< true if strides are y's, as in a TransposedConv
+    Axis fast;
+    bool twice;  ///< true if twice the threads compute the outputs
+    int threads, blocks;  ///< of a CTA, per SM
+    int processors;
+};
+
+/// Sets the rows of y per thread, the number of items (a thread's outputs), their divisors and the threads per CTA.
+FUSEKIT_H inline void divide_outputs(DepthwiseTiles& tiles, DepthwiseNumbers const& numbers, Index<4> const& y,
+                                     DepthwiseDivision const& of) {
+    std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
+                       resident = std::int64_t{of.threads} * of.blocks * of.processors * (of.twice ? 2 : 1);
+    // a thread's rows of y are whole blocks of the stride, from the first block that is in y
+    std::int64_t const block = of.spread ? of.filter.strides[0] : 1,
+                       height = y[2] + (of.spread ? of.filter.pad_before[0] % of.filter.strides[0] : 0);
+    tiles.rows =
+        static_cast<int>(block) * DepthwiseTiles::best_rows(divide_up(height, block), y[0] * channels * columns,
+                                                            resident, numbers.window_rows, numbers.stride);
+    if (of.twice) {
+        int const most = DepthwiseTiles::few_rows(height, numbers.window_rows, numbers.stride);
+        if (tiles.rows > most) tiles.rows = most;
+    }
+    std::int64_t const rows = divide_up(height, tiles.rows), items = y[0] * channels * columns * rows;
+    auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
+    bool const along_channels = of.fast == Axis::channel;
+    tiles.inner = divisor(along_channels ? channels : columns);
+    tiles.middle = divisor(along_channels ? columns : rows);
+    tiles.outer = divisor(along_channels ? rows : channels);
+    tiles.items = static_cast<unsigned>(items);
+    tiles.threads = items < std::int64_t{2} * of.threads * of.processors ? 64 : of.threads;
+}
+
 template <>
 struct Launcher<DepthwiseEntry> {
     template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
@@ -72,7 +107,7 @@ struct Launcher<DepthwiseEntry> {
                                                                     IndexLimits const& limits) {
         Unmet unmet = DepthwiseEntry::can_implement<Schedule, T, U>(case_of(operands, false, 0, limits));
         if (!unmet) unmet = unmet_by_extents(operands);
-        if (unmet) return refuse_schedule(type_name<Plan>(), DepthwiseEntry::name, unmet);
+        if (unmet) return refuse_schedule(type_name<Plan>, DepthwiseEntry::name, unmet);
         return prepare_unchecked<Schedule, orders>(gpu, operands);
     }
     /// Prepares a launch without checking conditions. Precondition: runs_depthwise().
@@ -119,29 +154,11 @@ private:
 
         constexpr bool in_parts = fast == Axis::pixel && !arch::is_targeted<arch::Amd>;
         bool const twice = in_parts && numbers.few_taps;  // twice the threads
-        std::int64_t const channels = divide_up(y[1], numbers.channels), columns = divide_up(y[3], numbers.columns),
-                           resident =
-                               std::int64_t{Schedule::threads} * Schedule::blocks * gpu.processors() * (twice ? 2 : 1);
-        // a thread's rows of y are whole blocks of the stride, from the first block that is in y
-        std::int64_t const block = spread ? filter.strides[0] : 1,
-                           height = y[2] + (spread ? filter.pad_before[0] % filter.strides[0] : 0);
-        tiles.rows =
-            static_cast<int>(block) * DepthwiseTiles::best_rows(divide_up(height, block), y[0] * channels * columns,
-                                                                resident, numbers.window_rows, numbers.stride);
-        if (twice) {
-            int const most = DepthwiseTiles::few_rows(height, numbers.window_rows, numbers.stride);
-            if (tiles.rows > most) tiles.rows = most;
-        }
-        std::int64_t const rows = divide_up(height, tiles.rows), items = y[0] * channels * columns * rows;
-        auto const divisor = [](std::int64_t value) { return FastDivmod(static_cast<std::uint32_t>(value)); };
-        tiles.inner = divisor(fast == Axis::channel ? channels : columns);
-        tiles.middle = divisor(fast == Axis::channel ? columns : rows);
-        tiles.outer = divisor(fast == Axis::channel ? rows : channels);
-        tiles.items = static_cast<unsigned>(items);
-        tiles.threads = items < std::int64_t{2} * Schedule::threads * gpu.processors() ? 64 : Schedule::threads;
+        divide_outputs(tiles, numbers, y,
+                       {filter, spread, fast, twice, Schedule::threads, Schedule::blocks, gpu.processors()});
         auto const launch = [&]<DepthwisePart part>() {
             return prepare_launch<Plan, DepthwiseConv<Plan, Schedule, T, U, fast, part>>(
-                gpu, params, divide_up(items, tiles.threads), tiles.threads);
+                gpu, params, divide_up(std::int64_t{tiles.items}, tiles.threads), tiles.threads);
         };
         if constexpr (!in_parts) {
             return launch.template operator()<DepthwisePart::all>();
@@ -169,8 +186,8 @@ private:
                params.depthwise_halo.choose(of, params.y.layout.shape, bytes, gpu.processors());
     }
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu,
-                                                                        ConvParams<Plan, T, U> const& params) {
+    [[gnu::cold]] FUSEKIT_H static Result<Launch<ConvParams<Plan, T, U>>> launch_halo(
+        Gpu const& gpu, ConvParams<Plan, T, U> const& params) {
         auto kernel = kernel_of<Plan, DepthwiseHaloConv<Plan, Schedule, T, U>>();
         kernel.threads = params.depthwise_halo.threads;
         Launch<ConvParams<Plan, T, U>> result = *prepare_launch(gpu, kernel, params, params.depthwise_halo.ctas);
@@ -181,8 +198,8 @@ private:
     /// Returns a launch of a DepthwisePlanes kernel, empty if it cannot compute the outputs, or if they are too few for
     /// its tiles.
     template <class Schedule, bool few_taps, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, U>& params,
-                                                                         DepthwisePlaneTiles::Numbers const& of) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_planes(
+        Gpu const& gpu, ConvParams<Plan, T, U>& params, DepthwisePlaneTiles::Numbers const& of) {
         if constexpr (!DepthwiseEntry::has_unrolled<Plan, T, few_taps>) {
             return {};
         } else {

@@ -17,15 +17,14 @@ struct Launcher<GemvEntry> {
                                                                     IndexLimits const& limits) {
         Unmet unmet = first_unmet(GemvEntry::can_implement<Schedule, T, U>(case_of(operands, is_sm90a(gpu), 0, limits)),
                                   holds(!operands.exceed_offsets(), "offsets in a row exceed 32 bits", "use Direct"));
-        if (unmet) return refuse_schedule(type_name<Plan>(), GemvEntry::name, unmet);
+        if (unmet) return refuse_schedule(type_name<Plan>, GemvEntry::name, unmet);
         return *launch<Schedule>(gpu, operands, 1, unmet);
     }
 
     /// Prepares a launch. Precondition: can_implement(), and offsets fit 32 bits.
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet&) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet&) {
         using Weight = typename Plan::Head::template WeightElement<T>;
         ConvParams<Plan, T, U> params = conv_params(operands);
         GpuRates const rates = rates_of(gpu);

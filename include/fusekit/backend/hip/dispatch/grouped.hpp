@@ -25,14 +25,13 @@ struct Launcher<GroupedEntry> {
         } else if (!unmet) {
             unmet = holds(false, "the program has no code for compute capability 8.0 or later", "compile for it");
         }
-        return refuse_schedule(type_name<Plan>(), GroupedEntry::name, unmet);
+        return refuse_schedule(type_name<Plan>, GroupedEntry::name, unmet);
     }
 
     /// For the library's own selection. Precondition: can_implement().
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         if constexpr (GroupedEntry::has_tma_kernel<Plan, T, U>)
             if (auto const launch = launch_tma<Schedule>(gpu, operands)) return *launch;
         ConvParams<Plan, T, U> params = conv_params(operands);
@@ -82,8 +81,8 @@ struct Launcher<GroupedEntry> {
 private:
     /// Launch of GroupedTmaConv; empty if it does not compute the convolution.
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_tma(Gpu const& gpu,
-                                                                      ConvOperands<Plan, T, U> const& operands) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch_tma(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands) {
         ConvParams<Plan, T, U> params = conv_params(operands);
         using Mainloop = GroupedTmaConv<Plan, Schedule, T, U>;
         auto const kernel = kernel_of<Plan, Mainloop>();
@@ -134,8 +133,8 @@ private:
 
     /// Encodes a tensor map in boxes of `rows` x `columns` pixels of the tile's channels and images.
     template <class V>
-    FUSEKIT_H static bool encode_box(TensorMap& map, TensorView<V> const& view, GroupedTmaTile const& tile, int columns,
-                                     int rows) {
+    [[gnu::cold]] FUSEKIT_H static bool encode_box(TensorMap& map, TensorView<V> const& view,
+                                                   GroupedTmaTile const& tile, int columns, int rows) {
         MapModes<V> const modes(view);
         auto const number = [](int value) { return static_cast<std::uint32_t>(value); };
         std::uint32_t const box[] = {number(tile.channels), number(columns), number(rows), number(tile.images)};

@@ -11,9 +11,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<HaloEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         Index<4> const& of_y = operands.output;
         auto const height = static_cast<int>(of_y[2]), width = static_cast<int>(of_y[3]);

@@ -175,7 +175,7 @@ struct KnownChoice {
             if (!unmet)
                 if (auto const launch = Launcher<Entry>::template launch<Only>(gpu, call, split_k, unmet))
                     return with_choice<ConvParams<Plan, T, U>>(*launch, choice_of(facts_of_each<Only>[0], split_k));
-            return refuse_schedule(type_name<Plan>(), Entry::name, unmet);
+            return refuse_schedule(type_name<Plan>, Entry::name, unmet);
         } else {
             return prepare_conv_with<Only, orders>(gpu, bound, x, y, split_k);
         }

@@ -35,8 +35,8 @@ FUSEKIT_H Unmet unmet_by_code(Gpu const& gpu, Kernel<Params> const& kernel) {
 /// Residual's z: TMA loads one such tensor, of y's extents and type, that meets unmet_by_tma() or unmet_by_pixels().
 /// `loads`: true if the kernel loads such a tensor.
 template <bool loads, class Plan, Element T, OutputElement U>
-FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
-                              [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
+[[gnu::cold]] FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& operands,
+                                            [[maybe_unused]] decltype(unmet_by_tma)& unmet_by_layout) {
     Unmet unmet;
     if constexpr (loads)
         Plan::Epilogue::views(operands.bound.epilogue, [&]<class View>(View const& view) {
@@ -58,14 +58,15 @@ FUSEKIT_H Unmet unmet_by_read([[maybe_unused]] ConvOperands<Plan, T, U> const& o
 }
 
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands, decltype(unmet_by_tma)& unmet_by_layout) {
+[[gnu::cold]] FUSEKIT_H Unmet unmet_by_read(ConvOperands<Plan, T, U> const& operands,
+                                            decltype(unmet_by_tma)& unmet_by_layout) {
     return unmet_by_read<reads_in_bulk<Plan, T, U>>(operands, unmet_by_layout);
 }
 
 /// Encodes a launch's tensor maps by calling encode() with the GPU as the current device. Returns false and sets
 /// `unmet` if encode() returns false or the GPU cannot be selected.
 template <class Encode>
-FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
+[[gnu::cold]] FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     if (!refusal && encode()) return true;
@@ -77,8 +78,8 @@ FUSEKIT_H bool encode_maps(Gpu const& gpu, Unmet& unmet, Encode const& encode) {
 /// or, for a plan with phases, the tensor maps of all phases by encode_view(maps, view). Returns false if that fails or
 /// there are several such tensors; true also if TMA does not load the tensor.
 template <bool loads, class Plan, class T, class U, class EncodeView>
-FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
-                           [[maybe_unused]] EncodeView const& encode_view) {
+[[gnu::cold]] FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
+                                         [[maybe_unused]] EncodeView const& encode_view) {
     if constexpr (!loads) {
         return true;
     } else {
@@ -97,7 +98,7 @@ FUSEKIT_H bool encode_read([[maybe_unused]] ConvParams<Plan, T, U>& params,
 }
 
 template <class Plan, class T, class U, class EncodeView>
-FUSEKIT_H bool encode_read(ConvParams<Plan, T, U>& params, EncodeView const& encode_view) {
+[[gnu::cold]] FUSEKIT_H bool encode_read(ConvParams<Plan, T, U>& params, EncodeView const& encode_view) {
     return encode_read<reads_in_bulk<Plan, T, U>>(params, encode_view);
 }
 

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// pixels of x and dy, if rows of dw are not vectors of 8 channels, if the pixels are more than the schedule reduces
 /// without promotion, or if the program or the GPU lacks the kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_persistent_weight_gradient(
+[[gnu::cold]] FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_persistent_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params) {
     auto const kernel = kernel_of<Plan, PersistentWeightGradient<Plan, Schedule, T, U>>();
     auto const dy = detail::typed<T>(params.bound.head.dy);

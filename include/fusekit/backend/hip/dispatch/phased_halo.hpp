@@ -11,9 +11,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<PhasedHaloEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, PhasedHaloGemm<Plan, Schedule, T, U>>();
         Filter<2> const of_y = operands.filter.of_y();

@@ -15,7 +15,7 @@ namespace fusekit::hip::detail {
 /// Encodes a tensor map of x whose boxes are the pixels of x that one part of a tile of y (PlanePart: consecutive rows
 /// of one image) reads.
 template <class T, class Tiles>
-FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
+[[gnu::cold]] FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
     Extent const step = pixel_stride(x.layout), pixels = tiles.x_height;
     TensorView<T> column = x;
@@ -35,7 +35,7 @@ FUSEKIT_H bool has_dense_taps(TensorView<W> const& w) {
 /// Encodes a tensor map of filters for which has_dense_taps() is true; a box has 64 filters, each with all taps of 16
 /// bytes of channels.
 template <class W>
-FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
+[[gnu::cold]] FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
     auto const pitch = (shape[0] == 1 ? shape[1] * 9 : stride[0]) * static_cast<Extent>(sizeof(W));
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(shape[1] * 9), static_cast<std::uint64_t>(shape[0])},
@@ -68,10 +68,9 @@ struct PlanesLaunch {
 /// channel block of x (PlaneTiles::channels channels). Empty, with `unmet` as the first unmet condition, if the
 /// program, the GPU or the weights' layout does not support it.
 template <class Plan, Element T>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
-                                                                     PlanesLaunch<ConvParams<Plan, T, T>> const& with,
-                                                                     ConvOperands<Plan, T, T> const& operands,
-                                                                     int split_k, Unmet& unmet) {
+[[gnu::cold]] FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(
+    Gpu const& gpu, PlanesLaunch<ConvParams<Plan, T, T>> const& with, ConvOperands<Plan, T, T> const& operands,
+    int split_k, Unmet& unmet) {
     ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
     std::int64_t const channel_blocks = divide_up(params.x.layout.shape[1], PlaneTiles<64, T>::channels),
                        sharers = split_k < channel_blocks ? split_k : channel_blocks;
@@ -112,9 +111,8 @@ struct Launcher<PlanesEntry> {
     /// launch() as Launcher describes it (launcher.hpp). With split-K, a tile has at most one CTA for each 64 channels
     /// of x.
     template <class Given, class Plan, Element T>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, T> const& operands, int split_k,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, T> const& operands, int split_k, Unmet& unmet) {
         using Schedule = WholeSchedule<Given>;
         using Params = ConvParams<Plan, T, T>;
         Index<4> const &x = operands.x.layout.shape, &y = operands.output;

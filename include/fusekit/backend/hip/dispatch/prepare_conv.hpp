@@ -42,10 +42,7 @@ struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv>
 template <class Params>
 FUSEKIT_H void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();
-    if (launch.workspace_bytes > stream.own_workspace_bytes())
-        detail::raise(Error(launch.plan(), "workspace", "",
-                            Text::number(launch.workspace_bytes) + " bytes, passed to the run or owned by the stream",
-                            stream.own_workspace() ? Text::number(stream.own_workspace_bytes()) : "none"));
+    launch.require_workspace(stream);
     launch.start(stream).raise();
 }
 

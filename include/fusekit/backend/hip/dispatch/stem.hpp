@@ -11,7 +11,7 @@ namespace fusekit::hip::detail {
 /// Encodes a tensor map of x whose boxes are the rows of x that a tile of y reads. Preconditions:
 /// has_rows_of_pixels(x.layout) and has_aligned_rows(x).
 template <class T>
-FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
+[[gnu::cold]] FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     auto const number = [](Extent extent) { return static_cast<std::uint64_t>(extent); };
     auto const bytes = [&](int mode) { return number(shape[mode] == 1 ? 16 : stride[mode] * Extent{sizeof(T)}); };
@@ -24,7 +24,8 @@ FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, Ste
 /// Encodes a tensor map of the `elements` elements from the multiple of 16 bytes at or before x's first one on, whose
 /// boxes are part of a row of x.
 template <class T>
-FUSEKIT_H bool encode_elements(TensorMap& map, TensorView<T> const& x, int elements, StemShape const& tile) {
+[[gnu::cold]] FUSEKIT_H bool encode_elements(TensorMap& map, TensorView<T> const& x, int elements,
+                                             StemShape const& tile) {
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(elements), 1, 1, 1}, strides[] = {16, 16, 16};
     std::uint32_t const box[] = {static_cast<std::uint32_t>(tile.box), 1, 1, 1};
     return encode_tiled(map, sizeof(T), 4, aligned_before(x.data), extents, strides, box, false);
@@ -45,9 +46,8 @@ FUSEKIT_H constexpr int elements_of_rows(TensorView<T> const& x) {
 template <>
 struct Launcher<StemEntry> {
     template <class Schedule, class Plan, Element T>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, T> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, T>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, T> const& operands, int, Unmet& unmet) {
         ConvParams<Plan, T, T> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
         TensorView<T> const& y = params.y;

@@ -10,9 +10,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<StripHaloEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         auto const kernel = kernel_of<Plan, StripHaloGemm<Plan, Schedule, T, U>>();
         constexpr bool is_transposed = has_transposed_conv<Plan>;
@@ -62,7 +61,7 @@ struct Launcher<StripHaloEntry> {
 private:
     /// Encodes a tensor map of one image of y, (K, 2, Q / 2, 2, P / 2), in boxes of 8 columns of one row of a phase.
     template <class U>
-    FUSEKIT_H static bool encode_phase_rows(TensorMap& map, TensorView<U> const& y) {
+    [[gnu::cold]] FUSEKIT_H static bool encode_phase_rows(TensorMap& map, TensorView<U> const& y) {
         MapModes<U> const modes(y);
         std::uint64_t const extents[] = {modes.extents[0], 2, modes.extents[1] / 2, 2, modes.extents[2] / 2},
                             strides[] = {modes.strides[0], 2 * modes.strides[0], modes.strides[1],

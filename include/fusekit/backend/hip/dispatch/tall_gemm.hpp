@@ -10,9 +10,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<TallGemmEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         auto const kernel = kernel_of<Plan, TallGemmConv<Plan, Schedule, T, U>>();
         ConvParams<Plan, T, U> params = conv_params(operands);
         auto const filters = typed<T>(Plan::Head::filters(params.bound.head));

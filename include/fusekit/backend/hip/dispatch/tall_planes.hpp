@@ -10,9 +10,8 @@ namespace fusekit::hip::detail {
 template <>
 struct Launcher<TallPlanesEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         using Tiles = TallPlaneTiles;
         auto const kernel = kernel_of<Plan, TallPlanesConv<Plan, Schedule, T>>();
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};

@@ -24,9 +24,9 @@ FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std
         // Each range of images (slabs.hpp) has its own tiles: if a range does not end at a multiple of 64 pixels, there
         // are more tiles than totals in scratch.
         if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))
-            return Error(type_name<Plan>(), "y", "shape",
-                         "images of a multiple of 64 pixels, for ChannelStatistics of 2^30 pixels or more",
-                         to_string(y));
+            return detail::refuse_shape(
+                type_name<Plan>, "y", "images of a multiple of 64 pixels, for ChannelStatistics of 2^30 pixels or more",
+                y);
         std::int64_t group_size = 1;
         auto const states = [&] { return columns * (detail::divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;

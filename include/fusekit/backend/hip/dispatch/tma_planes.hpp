@@ -9,7 +9,7 @@ namespace fusekit::hip::detail {
 
 /// Encodes the tensor map of planes of x for TmaPlanes.
 template <class T>
-FUSEKIT_H bool encode_plane_groups(TensorMap& map, TensorView<T> const& x, TmaPlaneTiles const& tiles) {
+[[gnu::cold]] FUSEKIT_H bool encode_plane_groups(TensorMap& map, TensorView<T> const& x, TmaPlaneTiles const& tiles) {
     Index<4> const& shape = x.layout.shape;
     auto const plane = static_cast<std::uint64_t>(tiles.plane),
                image = static_cast<std::uint64_t>(shape[0] == 1 ? shape[1] * tiles.plane : x.layout.stride[0]);
@@ -23,9 +23,8 @@ FUSEKIT_H bool encode_plane_groups(TensorMap& map, TensorView<T> const& x, TmaPl
 template <>
 struct Launcher<TmaPlanesEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int, Unmet& unmet) {
         auto const kernel = kernel_of<Plan, TmaPlanesGemm<Plan, Schedule, T>>();
         ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
         auto const stored = typed<T>(Plan::Head::filters(params.bound.head)),

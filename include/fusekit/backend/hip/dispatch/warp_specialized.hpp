@@ -96,10 +96,9 @@ FUSEKIT_H Unmet unmet_by_tap_stores([[maybe_unused]] typename Plan::Epilogue::Ar
 /// Returns the launch of an sm_90a kernel. Empty, with `unmet` as the first unmet condition, if the program, the GPU or
 /// an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                                   BulkKernels<ConvParams<Plan, T, U>> const& kernels,
-                                                                   ConvOperands<Plan, T, U> const& operands,
-                                                                   [[maybe_unused]] int split_k, Unmet& unmet) {
+[[gnu::cold]] FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(
+    Gpu const& gpu, ScheduleFacts const& schedule, BulkKernels<ConvParams<Plan, T, U>> const& kernels,
+    ConvOperands<Plan, T, U> const& operands, [[maybe_unused]] int split_k, Unmet& unmet) {
     constexpr bool is_transposed = has_transposed_conv<Plan>;
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
@@ -176,9 +175,9 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gp
 /// Returns the launch of the one sm_90a kernel that computes all phases of a strided TransposedConv. Empty, with
 /// `unmet` as the first unmet condition, if the program, the GPU or an operand's layout does not support it.
 template <class Plan, Element T, OutputElement U>
-FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                              BulkKernels<ConvParams<Plan, T, U>> const& kernels,
-                                                              ConvOperands<Plan, T, U> const& operands, Unmet& unmet) {
+[[gnu::cold]] FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_phases(
+    Gpu const& gpu, ScheduleFacts const& schedule, BulkKernels<ConvParams<Plan, T, U>> const& kernels,
+    ConvOperands<Plan, T, U> const& operands, Unmet& unmet) {
     ConvParams<Plan, T, U> params{operands.bound, operands.x, operands.y};
     TensorView<T const> const w = typed<T>(Plan::Head::filters(params.bound.head));
     auto& maps = params.maps;
@@ -212,9 +211,8 @@ FUSEKIT_H int choose_tail(Gpu const& gpu, ScheduleFacts const& schedule, ConvOpe
 template <>
 struct Launcher<WarpSpecializedEntry> {
     template <class Schedule, class Plan, Element T, OutputElement U>
-    FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(Gpu const& gpu,
-                                                                  ConvOperands<Plan, T, U> const& operands, int split_k,
-                                                                  Unmet& unmet) {
+    [[gnu::cold]] FUSEKIT_H static Maybe<Launch<ConvParams<Plan, T, U>>> launch(
+        Gpu const& gpu, ConvOperands<Plan, T, U> const& operands, int split_k, Unmet& unmet) {
         constexpr ScheduleFacts facts = numbers_of<WarpSpecializedEntry, Schedule>();
         if constexpr ((has_phases<Plan>() || Plan::pools) && SplitSchedule<Schedule>) {
             return {};  // an unmet condition of can_implement()

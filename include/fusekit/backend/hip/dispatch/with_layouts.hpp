@@ -108,9 +108,10 @@ public:
         return WithProblems<Listed, reads, List<Architectures...>>(*this->stream);
     }
 
+    // noinline: g++ would compile a caller for size, because all paths call cold functions
     template <class BoundPlan, Element T, detail::OutputElement U>
-    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
-                           detail::ImageView<U> const& y) const {
+    [[gnu::noinline]] FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                             detail::ImageView<U> const& y) const {
         using Plan = typename BoundPlan::Plan;
         return prepare_one(typename detail::SuitingProblems<Plan, T, Listed>::Type{}, bound, x, y);
     }

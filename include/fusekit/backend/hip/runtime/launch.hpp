@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/arch/launch_attribute.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/runtime/kernel.hpp"
 #include "fusekit/backend/hip/runtime/range.hpp"
@@ -45,15 +46,8 @@ namespace fusekit::hip {
 /// before the end of the previous kernel on the stream (arch/overlap.hpp). clusters: in clusters (arch/cluster.hpp).
 enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
-/// A prepared launch: kernel, kernel argument and grid, without the pointers of x, y and workspace, which a run passes.
-/// The kernels of all schedules of a plan have the same argument type.
-template <class TheParams>
-struct Launch {
-    using Params = TheParams;
-    using Stream = hip::Stream const;
-
-    Params params;
-    void (*kernel)(Params);
+/// Grid and device of a prepared launch: the members of Launch that do not depend on the kernel's parameter.
+struct LaunchConfig {
     Text (*plan)();
     int device;
     unsigned blocks, threads;
@@ -66,10 +60,59 @@ struct Launch {
     /// Number and instruction set of the GPU: "GPU 0, gfx942".
     [[gnu::cold]] FUSEKIT_H Text device_name() const { return "GPU " + Text::number(device) + instruction_set(device); }
 
-    FUSEKIT_H bool is_for(Stream& stream) const { return stream.index() == device; }
-    FUSEKIT_H void check_device(Check const& in, Stream& stream) const {
+    FUSEKIT_H bool is_for(Stream const& stream) const { return stream.index() == device; }
+    FUSEKIT_H void check_device(Check const& in, Stream const& stream) const {
         if (!is_for(stream)) refuse_stream(in, device, stream.index());
     }
+
+    /// Throws an Error if the stream's own workspace is too small.
+    FUSEKIT_H void require_workspace(Stream const& stream) const {
+        if (workspace_bytes > stream.own_workspace_bytes())
+            detail::raise(Error(plan(), "workspace", "",
+                                Text::number(workspace_bytes) + " bytes, passed to the run or owned by the stream",
+                                stream.own_workspace() ? Text::number(stream.own_workspace_bytes()) : "none"));
+    }
+
+    /// Launches the kernel with the parameter at `argument` on the stream.
+    FUSEKIT_H Refusal start_kernel(AnyKernel kernel, void* argument, Stream const& stream) const {
+        Refusal refusal;
+        DeviceGuard const guard(device, &refusal);
+        if (refusal) return refusal;
+        [[maybe_unused]] Range const range(plan);
+        void* arguments[] = {argument};
+        hipError_t const status = launch(kernel, arguments, stream.stream());
+        if (status != hipSuccess) return refuse_launch(stream, plan, status);
+        return refusal;
+    }
+
+private:
+    FUSEKIT_H hipError_t launch(AnyKernel kernel, void** arguments, hipStream_t stream) const {
+        dim3 const grid(blocks), block(threads);
+        if constexpr (kernels_overlap) {
+            if (mode == LaunchMode::overlapping)
+                return launch_overlapping(kernel, grid, block, arguments, shared_bytes, stream);
+            if constexpr (kernels_cluster)
+                if (mode == LaunchMode::overlapping_clusters)
+                    return launch_overlapping_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
+        }
+        if constexpr (kernels_cluster)
+            if (mode == LaunchMode::clusters)
+                return launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
+        if (mode == LaunchMode::cooperative)
+            return hipLaunchCooperativeKernel(kernel, grid, block, arguments, shared_bytes, stream);
+        return hipLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+    }
+};
+
+/// A prepared launch: kernel, kernel argument and grid, without the pointers of x, y and workspace, which a run passes.
+/// The kernels of all schedules of a plan have the same argument type.
+template <class TheParams>
+struct Launch : LaunchConfig {
+    using Params = TheParams;
+    using Stream = hip::Stream const;
+
+    Params params;
+    void (*kernel)(Params);
 
     /// Launches the kernel on the stream with these pointers; allocates nothing. Precondition: the pointers are
     /// checked.
@@ -97,43 +140,13 @@ struct Launch {
 private:
     FUSEKIT_H Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
         if (blocks == 0) return {};  // an empty grid is an error in HIP
-        if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
-        Refusal refusal;
-        DeviceGuard const guard(device, &refusal);
-        if (refusal) return refusal;
-        [[maybe_unused]] Range const range(plan);
-        void* arguments[] = {&own};
-        hipError_t const status = launch(arguments, stream.stream());
-        if (status != hipSuccess) return refuse_launch(stream, plan, status);
-        return refusal;
-    }
-
-    FUSEKIT_H static void lend(Params& own, void* memory) {
-        if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
-        else if constexpr (requires { own.split_k.workspace; }) own.split_k.workspace.memory = memory;
-        else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
-    }
-
-    FUSEKIT_H hipError_t launch(void** arguments, hipStream_t stream) const {
-        dim3 const grid(blocks), block(threads);
-        auto const with = [&](auto* function) {
-            if (mode == LaunchMode::cooperative)
-                return hipLaunchCooperativeKernel(function, grid, block, arguments, shared_bytes, stream);
-            return hipLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
-        };
-        if constexpr (kernels_overlap)
-            if (mode == LaunchMode::overlapping)
-                return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes,
-                                          stream);
-        if constexpr (kernels_overlap && kernels_cluster)
-            if (mode == LaunchMode::overlapping_clusters)
-                return launch_overlapping_clusters(reinterpret_cast<void const*>(kernel), grid, block, cluster,
-                                                   arguments, shared_bytes, stream);
-        if constexpr (kernels_cluster)
-            if (mode == LaunchMode::clusters)
-                return launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
-        if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, stream); }) return with(kernel);
-        else return with(reinterpret_cast<void const*>(kernel));
+        if (workspace_bytes > 0) {
+            void* const memory = workspace.data ? workspace.data : stream.own_workspace();
+            if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
+            else if constexpr (requires { own.split_k.workspace; }) own.split_k.workspace.memory = memory;
+            else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
+        }
+        return start_kernel(any_kernel(kernel), &own, stream);
     }
 };
 
@@ -171,16 +184,32 @@ FUSEKIT_H bool query_once(KnownKernel& known, int device, Query const& query) {
     });
 }
 
-/// A plan's kernel with one mainloop, as a value, so that code that prepares launches is compiled once for all kernels
-/// of a plan.
-template <class Params>
-struct Kernel {
-    void (*function)(Params);
+/// Members of Kernel that do not depend on the kernel's parameter.
+struct KernelConfig {
     KnownKernel* known;
     Text (*plan)();
     int threads;
     unsigned shared_bytes;  ///< bytes of dynamic shared memory, in addition to the kernel's static shared memory
     bool waits_for_previous;
+
+    /// Configuration of a launch of `blocks` CTAs, at most 2^31 - 1.
+    FUSEKIT_H LaunchConfig config(int device, std::int64_t blocks, LaunchMode mode, std::size_t workspace_bytes,
+                                  unsigned cluster) const {
+        if (waits_for_previous)
+            mode = mode == LaunchMode::plain      ? LaunchMode::overlapping
+                   : mode == LaunchMode::clusters ? LaunchMode::overlapping_clusters
+                                                  : mode;
+        return {
+            plan,         device, static_cast<unsigned>(blocks), static_cast<unsigned>(threads), mode, workspace_bytes,
+            shared_bytes, cluster};
+    }
+};
+
+/// A plan's kernel with one mainloop, as a value, so that code that prepares launches is compiled once for all kernels
+/// of a plan.
+template <class Params>
+struct Kernel : KernelConfig {
+    void (*function)(Params);
 
     FUSEKIT_H bool is_launchable(int device) const {
         return hip::is_launchable(*known, reinterpret_cast<void const*>(function), threads, shared_bytes, device);
@@ -196,7 +225,7 @@ FUSEKIT_H static Kernel<typename Mainloop::Params> kernel_of() {
     Function function;
     if constexpr (CompiledLater<Plan>::later) function = CompiledLater<Plan>::template address<Mainloop>();
     else function = &fused<Plan, Mainloop>;
-    return {function, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
+    return {{&known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits}, function};
 }
 
 [[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_blocks(Text (*plan)(), std::int64_t most,
@@ -212,20 +241,7 @@ FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> c
                                                 std::size_t workspace_bytes = 0, unsigned cluster = 1) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     if (blocks > most) return refuse_blocks(kernel.plan, most, blocks);
-    if (kernel.waits_for_previous)
-        mode = mode == LaunchMode::plain      ? LaunchMode::overlapping
-               : mode == LaunchMode::clusters ? LaunchMode::overlapping_clusters
-                                              : mode;
-    return Launch<Params>{params,
-                          kernel.function,
-                          kernel.plan,
-                          gpu.index(),
-                          static_cast<unsigned>(blocks),
-                          static_cast<unsigned>(kernel.threads),
-                          mode,
-                          workspace_bytes,
-                          kernel.shared_bytes,
-                          cluster};
+    return Launch<Params>{kernel.config(gpu.index(), blocks, mode, workspace_bytes, cluster), params, kernel.function};
 }
 template <class Plan, class Mainloop>
 FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(
@@ -239,7 +255,7 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(
 /// Returns a launch without a kernel, for a run that writes nothing.
 template <class Params>
 FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
-    return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};
+    return {{plan, gpu.index(), 0, 0, LaunchMode::plain, 0}, params, nullptr};
 }
 
 /// Returns `launch` with the schedule that was chosen for it; an Error is returned unchanged.
@@ -249,11 +265,20 @@ FUSEKIT_H Result<Launch<Params>> with_choice(Result<Launch<Params>> launch, Choi
     return launch;
 }
 
+namespace detail {
+
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_shape(Text (*plan)(), char const* tensor,
+                                                                 char const* expected, CollapsedShape<4> const& shape) {
+    return Error(plan(), tensor, "shape", expected, to_string(shape));
+}
+
+}  // namespace detail
+
 FUSEKIT_H inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,
                                       CollapsedShape<4> const& shape, std::int64_t value,
                                       std::int64_t limit = std::int64_t{1} << 31) {
     if (value < limit) return {};
-    return Error(plan(), tensor, "shape", expected, to_string(shape));
+    return detail::refuse_shape(plan, tensor, expected, shape);
 }
 
 }  // namespace fusekit::hip

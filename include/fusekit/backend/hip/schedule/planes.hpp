@@ -138,24 +138,8 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     template <class Schedule, class T>
     FUSEKIT_H static constexpr Unmet can_implement(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
                                                    detail::PlanesOrder order, bool pools = false) {
-        bool const channels_last = order == detail::PlanesOrder::channels_last,
-                   single = detail::is_single_pixels(filter);
-        if (Unmet const unmet = detail::first_unmet(
-                detail::holds(order != detail::PlanesOrder::none,
-                              "x's or y's planes are not contiguous at multiples of 16 bytes",
-                              "pass them dense, of planes of a multiple of 16 bytes"),
-                detail::unmet_by_unit_steps(filter), detail::multiple_of("C", x[1], 8, "use MatrixGemm"),
-                detail::at_most("Q", single ? 0 : y[3], Schedule::pixels, "use MatrixGemm")))
-            return unmet;
-        for (int mode = 0; mode < 2; ++mode)
-            if (Unmet const unmet = detail::first_unmet(
-                    detail::at_least("pad_before", filter.pad_before[mode], 0, "use MatrixGemm"),
-                    detail::at_least("pad_after", filter.pad_after[mode], 0, "use MatrixGemm"),
-                    detail::at_most("taps of a mode", filter.size[mode], Schedule::pixels, "use MatrixGemm")))
-                return unmet;
-        if (channels_last)
-            if (Unmet const unmet = detail::at_most("pixels of y", y[0] * y[2] * y[3], 1 << 30, "use MatrixGemm"))
-                return unmet;
+        if (Unmet const unmet = unmet_by_extents(Schedule::pixels, x, y, filter, order)) return unmet;
+        bool const channels_last = order == detail::PlanesOrder::channels_last;
         auto const tiles = tiles_of<Schedule, T>(x, y, filter, channels_last, pools);
         int const stages = tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1);
         return detail::first_unmet(
@@ -207,6 +191,29 @@ struct PlanesEntry : TmaEntry<PlanesEntry> {
     }
 
 private:
+    /// Returns the first condition on extents and filter, for parts of `pixels` pixels, that is not met.
+    FUSEKIT_H static constexpr Unmet unmet_by_extents(int pixels, Index<4> const& x, Index<4> const& y,
+                                                      Filter<2> const& filter, detail::PlanesOrder order) {
+        bool const channels_last = order == detail::PlanesOrder::channels_last,
+                   single = detail::is_single_pixels(filter);
+        if (Unmet const unmet = detail::first_unmet(
+                detail::holds(order != detail::PlanesOrder::none,
+                              "x's or y's planes are not contiguous at multiples of 16 bytes",
+                              "pass them dense, of planes of a multiple of 16 bytes"),
+                detail::unmet_by_unit_steps(filter), detail::multiple_of("C", x[1], 8, "use MatrixGemm"),
+                detail::at_most("Q", single ? 0 : y[3], pixels, "use MatrixGemm")))
+            return unmet;
+        for (int mode = 0; mode < 2; ++mode)
+            if (Unmet const unmet =
+                    detail::first_unmet(detail::at_least("pad_before", filter.pad_before[mode], 0, "use MatrixGemm"),
+                                        detail::at_least("pad_after", filter.pad_after[mode], 0, "use MatrixGemm"),
+                                        detail::at_most("taps of a mode", filter.size[mode], pixels, "use MatrixGemm")))
+                return unmet;
+        if (channels_last)
+            if (Unmet const unmet = detail::at_most("pixels of y", y[0] * y[2] * y[3], 1 << 30, "use MatrixGemm"))
+                return unmet;
+        return {};
+    }
     /// PlanesProduct of a schedule for the cost model; its `tiles` is 0 if the schedule cannot compute the convolution.
     template <class Schedule, class T>
     FUSEKIT_H static constexpr PlanesProduct product_with(ConvCase const& of) {
