@@ -116,6 +116,7 @@ public:
             if (!params.maps.stores_y) {
                 int const pixels = (conv.gemm_m() - tile.m) / pixels_per_result,
                           channels = conv.group_k() * (tile.group + 1) - tile.n;
+#pragma unroll 1
                 for (int product = 0; product < products; ++product)
                     store_by_threads(shared.staged[product], params.y, tile.m / pixels_per_result,
                                      tile.n + product * Atom::m, pixels, channels - product * Atom::m);
@@ -147,6 +148,7 @@ public:
                   most = (min)(pixels, blocks.count * pixels_of_block);
         if constexpr (by_threads) {
             if (!params.maps.stores_y) {
+#pragma unroll 1
                 for (int product = 0; product < products; ++product)
                     store_by_threads(shared.staged[product] + first * Stage::row_bytes, params.y, tile.m + first,
                                      tile.n + product * Atom::m, most,

@@ -164,6 +164,12 @@ private:
         ptx::wgmma_commit();
         load_next();
         mma::wait(step);
+        // The MMAs read operand a's registers until here. Without this use, ptxas lets the loads of load_next()
+        // overwrite the registers: on an H200 1x1 layers of half had other results in every run.
+#pragma unroll
+        for (int term = 0; term < terms; ++term)
+#pragma unroll
+            for (int k = 0; k < count; ++k) ptx::fence_operands(words[term][k]);
         mma::promote(acc, step);
     }
 

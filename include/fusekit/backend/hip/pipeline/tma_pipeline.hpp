@@ -51,6 +51,7 @@ struct TmaStages {
         if constexpr (stages == 1) {
             ptx::mbarrier_init(ptx::shared_address(&full[0]), producer_arrivals);
         } else {
+#pragma unroll 1
             for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), producer_arrivals);
         }
     }
@@ -105,6 +106,7 @@ struct TmaPipeline : TmaStages<stages> {
 
     /// Initializes all mbarriers, with a fence. One thread calls it before the CTA's other threads use the barriers.
     __device__ void init(unsigned producer_arrivals = producers) {
+#pragma unroll 1
         for (int i = 0; i < stages; ++i) {
             ptx::mbarrier_init(ptx::shared_address(&this->full[i]), producer_arrivals);
             ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumers);
