@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "background.hpp"
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 
@@ -15,7 +18,8 @@ namespace fusekit::jit {
 
 namespace {
 
-/// The thread, and units that wait for it.
+/// The thread, and units that wait for it. A child of fork() has neither: it starts a thread of its own when a unit is
+/// passed to it.
 class Worker {
 public:
     static Worker& only() {
@@ -63,7 +67,18 @@ private:
     bool ends = false;
     std::thread thread;
 
-    Worker() = default;
+    Worker() {
+        pthread_atfork([] { only().mutex.lock(); }, [] { only().mutex.unlock(); }, [] { only().reset_in_child(); });
+    }
+
+    /// Precondition: fork() locked `mutex`. Destructors of the two objects would wait for the parent's thread.
+    void reset_in_child() {
+        new (&thread) std::thread;
+        new (&changed) std::condition_variable;
+        waiting.clear();
+        pending.clear();
+        mutex.unlock();
+    }
 
     void run() {
         std::unique_lock lock(mutex);

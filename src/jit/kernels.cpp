@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "kernels.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <map>
+#include <new>
 
 #include "background.hpp"
 #include "cubin.hpp"
@@ -14,7 +17,8 @@ namespace {
 
 std::atomic<std::uint64_t> compiled = 0, from_disk = 0, from_memory = 0;
 
-/// Machine code by key. An entry without code is being compiled by one thread, for which others wait.
+/// Machine code by key. An entry without code is being compiled by one thread, for which others wait; a child of fork()
+/// does not have that thread, nor its entry.
 struct Memory {
     std::mutex mutex;
     std::condition_variable done;
@@ -25,6 +29,18 @@ struct Memory {
     static Memory& all() {
         static Memory* const own = new Memory;
         return *own;
+    }
+
+private:
+    Memory() {
+        pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); }, [] { all().reset_in_child(); });
+    }
+
+    /// Precondition: fork() locked `mutex`.
+    void reset_in_child() {
+        new (&done) std::condition_variable;  // its destructor would wait for the parent's threads
+        std::erase_if(codes, [](auto const& entry) { return !entry.second; });
+        mutex.unlock();
     }
 };
 

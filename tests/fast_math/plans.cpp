@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Plans on the host, compiled with fast math: pools of negative numbers, batch norm of values far from zero, whose
-// deviations cancel, and requantized integers.
+// Plans on the host, compiled with fast math: pools of negative numbers; batch norm, norms of rows, softmax and
+// gradients of values far from zero, whose deviations cancel; requantized integers.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -77,6 +77,144 @@ void check_batch_norm(fk::host::Device& device) {
     }
 }
 
+constexpr double ulp = 0x1p-23, poison = 1e30;
+
+/// Value with its tolerance, which is twice the bound of its error.
+struct Bounded {
+    double value, allowed;
+};
+struct RowReference {
+    std::vector<Bounded> y, dx;
+};
+
+/// Positions of the rows: the channels of each pixel or, of `groups` > 0, the channels of a group with all pixels.
+std::vector<std::vector<std::size_t>> rows_of(fk::Layout<4> const& layout, std::int64_t groups) {
+    fk::Index<4> const& shape = layout.shape;
+    std::int64_t const n = shape[0], k = shape[1], p = shape[2], q = shape[3];
+    std::vector<std::vector<std::size_t>> rows(static_cast<std::size_t>(n * (groups > 0 ? groups : p * q)));
+    for (std::int64_t i = 0; i < n * k * p * q; ++i) {
+        fk::Index<4> const at = {{i / (k * p * q), i / (p * q) % k, i / q % p, i % q}};
+        std::int64_t const row = groups > 0 ? at[0] * groups + at[1] / (k / groups) : at[0] * p * q + at[2] * q + at[3];
+        rows[static_cast<std::size_t>(row)].push_back(static_cast<std::size_t>(layout.offset(at)));
+    }
+    return rows;
+}
+
+/// y = Op(x) and, if has_gradient, dx for g = dL/dy, against reference(x, g) of each row. Of pixel i and channel c, x
+/// is value(i, c), g an integer from -4 to 4.
+template <class Op, bool has_gradient>
+void check_rows(fk::host::Device& device, char const* name, fk::Layout<4> const& layout, typename Op::Args const& args,
+                std::int64_t groups, double (*value)(std::int64_t i, std::int64_t c),
+                RowReference (*reference)(std::vector<double> const& x, std::vector<double> const& g)) {
+    fk::Index<4> const& shape = layout.shape;
+    std::int64_t const n = shape[0], k = shape[1], p = shape[2], q = shape[3];
+    std::vector<float> x(static_cast<std::size_t>(layout.size())), g(x), out(x.size(), static_cast<float>(poison));
+    for (std::int64_t i = 0; i < n * p * q; ++i)
+        for (std::int64_t c = 0; c < k; ++c) {
+            auto const at = static_cast<std::size_t>(layout.offset({{i / (p * q), c, i / q % p, i % q}}));
+            x[at] = static_cast<float>(value(i, c)), g[at] = static_cast<float>((i * 5 + c * 2) % 9 - 4);
+        }
+    using Layer = fk::Plan<Op>;
+    auto const layer = Layer::bind(args);
+    auto const of_x = tensor_of(device, layout, x), of_g = tensor_of(device, layout, g);
+    auto result = tensor_of(device, layout, out);
+    auto const compare = [&](std::vector<Bounded> RowReference::* field) {
+        result.copy_to(out.data());
+        for (auto const& row : rows_of(layout, groups)) {
+            std::vector<double> row_x, row_g;
+            for (std::size_t const at : row) row_x.push_back(double{x[at]}), row_g.push_back(double{g[at]});
+            auto const all = reference(row_x, row_g).*field;
+            for (std::size_t i = 0; i < row.size(); ++i) expect(name, out[row[i]], all[i].value, all[i].allowed);
+        }
+    };
+    layer(device, of_x, result.view());
+    compare(&RowReference::y);
+    if constexpr (has_gradient) {
+        out.assign(out.size(), static_cast<float>(poison)), result.copy_from(out.data());
+        fk::Backward<Layer>::bind(layer, of_x)(device, of_g, result.view());
+        compare(&RowReference::dx);
+    }
+}
+
+/// x - maximum is exact. Errors in ulp: exp 1, a sum of K positive terms K / 2 + 1, reciprocal and product 2. The sum
+/// of g * y has errors of its factors' and its own sum's, relative to the sum of |g * y| <= 4.
+template <bool of_logarithm>
+RowReference softmax(std::vector<double> const& x, std::vector<double> const& g) {
+    double const maximum = *std::max_element(x.begin(), x.end()), sum_error = static_cast<double>(x.size()) / 2 + 1;
+    double sum = 0, sum_of_g = 0, sum_of_gy = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const e = std::exp(x[i] - maximum);
+        sum += e, sum_of_g += g[i], sum_of_gy += g[i] * e;
+    }
+    sum_of_gy /= sum;
+    RowReference result;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const y = std::exp(x[i] - maximum) / sum, log_y = x[i] - maximum - std::log(sum);
+        if (of_logarithm) {
+            double const error = sum_error + std::log(sum) - log_y, dx = g[i] - y * sum_of_g;  // of log, of its result
+            result.y.push_back({log_y, 2 * ulp * error});
+            result.dx.push_back({dx, 2 * ulp * (y * std::fabs(sum_of_g) * (error + 2) + std::fabs(dx))});
+        } else {
+            double const error = sum_error + 3, difference = g[i] - sum_of_gy;
+            result.y.push_back({y, 2 * ulp * error * y});
+            result.dx.push_back(
+                {y * difference, 2 * ulp * y * ((error + 2) * std::fabs(difference) + 4 * (error + sum_error))});
+        }
+    }
+    return result;
+}
+
+/// Sums are exact. Errors in ulp: the mean 1/2; the normalized x 8, as of batch norm, with the mean's. The gradient is
+/// a sum of three terms of at most max |g| * max |normalized x|^2 = 4 * 225 / 85, times 1 / deviation; each has at most
+/// two factors normalized x, and a sum of 16 products.
+RowReference layer_norm(std::vector<double> const& x, std::vector<double> const& g) {
+    double const count = static_cast<double>(x.size());
+    double mean = 0, variance = 0, mean_of_g = 0, mean_of_gy = 0;
+    for (double const value : x) mean += value / count;
+    for (double const value : x) variance += (value - mean) * (value - mean) / count;
+    double const deviation = std::sqrt(variance + 1e-5), of_mean = mean / 2 / deviation;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        mean_of_g += g[i] / count, mean_of_gy += g[i] * (x[i] - mean) / deviation / count;
+    RowReference result;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double const y = (x[i] - mean) / deviation;
+        result.y.push_back({y, 2 * ulp * (8 * std::max(1.0, std::fabs(y)) + of_mean)});
+        result.dx.push_back({(g[i] - mean_of_g - y * mean_of_gy) / deviation,
+                             2 * ulp * 3 * (2 * (8 + of_mean) + 16 / 2 + 4) * (4 * 225.0 / 85) / deviation});
+    }
+    return result;
+}
+
+/// Errors in ulp: a sum of 16 squares 9, of which the root halves 5; 1 / sqrt 2, product 1.
+RowReference rms_norm(std::vector<double> const& x, std::vector<double> const&) {
+    double sum = 0;
+    for (double const value : x) sum += value * value;
+    double const inverse = 1 / std::sqrt(sum / static_cast<double>(x.size()) + 1e-5);
+    RowReference result;
+    for (double const value : x) result.y.push_back({value * inverse, 2 * 8 * ulp * value * inverse});
+    return result;
+}
+
+void check_rows(fk::host::Device& device) {
+    auto const eighths = [](std::int64_t i, std::int64_t c) {
+        return 5000 + static_cast<double>((i * 37 + c * 59) % 101 - 50) / 8;
+    };
+    // Odd integers from -15 to 15, equally frequent in each row, whose variance is 85.
+    auto const odd = [](std::int64_t i, std::int64_t c) {
+        return 5000 + static_cast<double>((i * 7 + c) % 16 * 2 - 15);
+    };
+    for (auto const& layout : {fk::nchw(2, 37, 3, 5), fk::nhwc(2, 3, 5, 37)}) {
+        check_rows<fk::Softmax, true>(device, "Softmax", layout, {}, 0, eighths, softmax<false>);
+        check_rows<fk::LogSoftmax, true>(device, "LogSoftmax", layout, {}, 0, eighths, softmax<true>);
+    }
+    for (auto const& layout : {fk::nchw(3, 16, 2, 8), fk::nhwc(3, 2, 8, 16)}) {
+        check_rows<fk::LayerNorm, true>(device, "LayerNorm", layout, {}, 0, odd, layer_norm);
+        check_rows<fk::RmsNorm, false>(device, "RmsNorm", layout, {}, 0, odd, rms_norm);
+        for (std::int64_t const groups : {1, 4, 16})
+            check_rows<fk::GroupNorm, false>(device, "GroupNorm", layout, {.groups = groups}, groups, odd, layer_norm);
+    }
+}
+
 /// x * scale + 3 for all int8 values, rounded to nearest even and saturated; scales are powers of two, so products are
 /// exact and half of them are ties.
 void check_requantize(fk::host::Device& device) {
@@ -99,6 +237,7 @@ int main() {
     check_pools<float>(device);
     check_pools<fk::half>(device);
     check_batch_norm(device);
+    check_rows(device);
     check_requantize(device);
     std::printf("%d failures\n", failures);
     return failures != 0;

@@ -55,6 +55,7 @@ TEST_CASE("pointwise plans, pools, statistics and gradients of no elements") {
     fk::host::Device device(2);
     check_empty_pointwise(device);
     check_empty_pools(device);
+    check_empty_rows_and_resampling(device);
     check_empty_statistics(device);
     check_empty_gradients(device);
 }

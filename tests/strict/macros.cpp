@@ -4,6 +4,8 @@
 #include "other_macros.h"
 // included after the macros
 #ifdef HIP
+#include <fusekit/hip_conv.hpp>
+// included after hip_conv.hpp, which is a part of it
 #include <fusekit/hip.hpp>
 #else
 #include <fusekit/layer.hpp>
@@ -12,6 +14,7 @@
 #endif
 #include <fusekit/runtime.hpp>
 #include <fusekit/runtime/ready_made.hpp>
+#include <fusekit/runtime/row_operator.hpp>
 
 namespace fk = fusekit;
 

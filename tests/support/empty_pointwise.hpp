@@ -42,7 +42,7 @@ inline constexpr auto of_nothing = [](auto const&) { return 0.0; };
 /// Calls check(images) for images with one extent of 0.
 template <class Device, class F>
 void each_empty_image(Device& device, F const& check) {
-    each_zero({2, 3, 4, 6}, [&](auto const& e, bool channels_last) {
+    each_zero({2, 4, 4, 6}, [&](auto const& e, bool channels_last) {
         EmptyImages<Device> images(device, laid_out<4>({{e[0], e[1], e[2], e[3]}}, channels_last));
         check(images);
     });
@@ -79,6 +79,27 @@ void check_empty_pools(Device& device) {
         check(fk::Plan<fk::GlobalAverage>::bind({}), no_pixels);
         check(fk::Plan<fk::Pool<fk::Max, 2, 2>>::bind({}), false);
         check(fk::Plan<fk::Pool<fk::Average, fk::filter(2, 2).pad(1)>>::bind({}), no_pixels);
+    });
+}
+
+/// Softmax, an operator with a second tensor that is broadcast, and operators whose y has other extents than x.
+template <class Device>
+void check_empty_rows_and_resampling(Device& device) {
+    each_empty_image(device, [&](auto& of) {
+        check_run<float>(device, fk::Plan<fk::Softmax>::bind({}), of.x, of.y, of_nothing);
+        auto const gate = of.ones.view();
+        auto const [n, c, h, w] = of.layout.shape.values;
+        fk::TensorView<float, 4> const of_channels{gate.data, {{{1, c, 1, 1}}, {{c, 1, 1, 1}}}};
+        check_run<float>(device, fk::Plan<fk::Multiply>::bind({.z = fk::broadcast(of_channels, n, c, h, w)}), of.x,
+                         of.y, of_nothing);
+        auto const check = [&](auto const& layer, fk::Index<4> const& shape) {
+            Part<Device, 4> y(device, fk::DataType::float32, laid_out(shape, fk::channels_last(of.layout)));
+            check_run<float>(device, layer, of.x, y, of_nothing);
+        };
+        check(fk::Plan<fk::UpsampleNearest<2>>::bind({}), {{n, c, 2 * h, 2 * w}});
+        check(fk::Plan<fk::UpsampleBilinear<2>>::bind({}), {{n, c, 2 * h, 2 * w}});
+        check(fk::Plan<fk::PixelShuffle<2>>::bind({}), {{n, c / 4, 2 * h, 2 * w}});
+        check(fk::Plan<fk::PoolGradient<fk::Average, 2, 2>>::bind({}), {{n, c, 2 * h, 2 * w}});
     });
 }
 

@@ -100,6 +100,17 @@ TEST_CASE("advice: weights of groups, and weights in another order") {
           weights + "16 x 16 x 3 x 3" + of_x +
               "16 x 32 x 3 x 3: if the memory order is CKRS, write fk::transposed(weights, 0, 1)");
     CHECK(refused(layer(fk::kcrs(32, 16, 5, 5)), x) == weights + "32 x 16 x 3 x 3" + of_x + "32 x 16 x 5 x 5");
+    // The same weights of a TransposedConv, and as a gradient.
+    using Transposed = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1).groups(16)>>;
+    auto const y = view(fk::nchw(2, 16, 8, 8));
+    CHECK(refused(Transposed::bind({.weights = view(fk::kcrs(1, 16, 3, 3))}), x, &y) ==
+          "TransposedConv<filter(3, 3).pad(1).groups(16)>.weights: expected 16 x 1 x 3 x 3" + of_x +
+              "1 x 16 x 3 x 3: if the memory order is CKRS, write fk::transposed(weights, 0, 1)");
+    using Gradient = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1).groups(16)>>;
+    auto const dw = view(fk::kcrs(1, 16, 3, 3));
+    CHECK(refused(Gradient::bind({.dy = y}), x, &dw) ==
+          "y: expected 16 x 1 x 3 x 3" + of_x +
+              "1 x 16 x 3 x 3: if the memory order is CKRS, write fk::transposed(y, 0, 1)");
     // The advised view of RSCK addresses each weight correctly.
     fk::Layout<4> const rsck{{{32, 16, 3, 3}}, {{1, 32, 1536, 512}}};
     CHECK(rsck.offset({{5, 7, 2, 1}}) == ((2 * 3 + 1) * 16 + 7) * 32 + 5);

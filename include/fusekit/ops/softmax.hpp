@@ -4,6 +4,8 @@
 #include "fusekit/math.hpp"
 #include "fusekit/ops/operator.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 namespace detail {
@@ -20,7 +22,7 @@ struct ExponentialRows {
     FUSEKIT_HD static constexpr std::int64_t groups(Args const&, std::int64_t) { return 1; }
     template <class V>
     FUSEKIT_HD static constexpr V term(V x, V maximum) {
-        return math::exp_fast(x - maximum);
+        return math::exp_fast(math::assoc_barrier(x - maximum));
     }
 };
 
@@ -44,7 +46,7 @@ struct Softmax : detail::ExponentialRows {
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
-        return math::exp_fast(x - row.maximum) * row.inverse_sum;
+        return math::exp_fast(math::assoc_barrier(x - row.maximum)) * row.inverse_sum;
     }
     /// apply() of the value whose term() this is.
     template <class V>
@@ -53,7 +55,7 @@ struct Softmax : detail::ExponentialRows {
     }
     template <class V>
     FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const&, RowSums<V> const& sums) {
-        return y * (g - sums.g_times_y);
+        return y * math::assoc_barrier(g - sums.g_times_y);
     }
 };
 
@@ -73,7 +75,7 @@ struct LogSoftmax : detail::ExponentialRows {
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Row<V> const& row) {
-        return x - row.maximum - row.log_sum;
+        return math::assoc_barrier(x - row.maximum) - row.log_sum;
     }
     template <class V>
     FUSEKIT_HD static constexpr V gradient(V g, V y, Row<V> const&, RowSums<V> const& sums) {
@@ -82,3 +84,5 @@ struct LogSoftmax : detail::ExponentialRows {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

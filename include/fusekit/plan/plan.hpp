@@ -66,11 +66,11 @@ private:
 /// compile as an argument; any other tensor must outlive the runs of the bound plan (BoundPlan).
 ///
 /// bind is a single function: compilers name the field with a wrong initializer only if bind is neither overloaded, a
-/// template nor an object. Compilers print the declaring line, so its comment states the expected arguments.
+/// template nor an object. Compilers print the line that declares the name alone, so the comment on that line states
+/// the expected arguments.
 template <bool Overloaded, class... Ops>
 struct Binding {
-    FUSEKIT_H static constexpr auto bind(
-        typename Ops::Args... args) {  // one {...} per operator, in order: {} without arguments
+    FUSEKIT_H static constexpr auto bind(typename Ops::Args... args) {  // one {...} per operator, in order; {} if empty
         return MakeBound<Ops...>::make(args...);
     }
 };

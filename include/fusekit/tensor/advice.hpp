@@ -58,11 +58,11 @@ template <class Modes>
     return "";
 }
 
-/// Suggestion for a wrong shape of a Conv's weights, K x C/groups x R x S; empty if there is none. `x`: extents of the
-/// input. `channels`: K of the output, 0 if unknown.
+/// Suggestion for a wrong shape of a Conv's weights or, if `argument` is empty, of y as their gradient: K x C/groups x
+/// R x S; empty if there is none. `x`: extents of the input. `channels`: K of the output, 0 if unknown.
 template <class Modes>
-[[gnu::cold]] FUSEKIT_H Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x,
-                                           std::int64_t channels) {
+[[gnu::cold]] FUSEKIT_H Text weight_advice(char const* argument, Modes const& given, Modes const& expected,
+                                           Index<4> const& x, std::int64_t channels) {
     if (given.from.kind != CollapsedFrom::images || expected.from.kind != CollapsedFrom::images) return "";
     std::int64_t const *g = given.values, *e = expected.values, c = e[1], r = e[2], s = e[3];
     if (g[1] == r && g[2] == s && g[3] == c)
@@ -72,11 +72,12 @@ template <class Modes>
                as_arguments(Modes(Index<4>{{g[3], c, r, s}}).to_string()) + "}}, {{" +
                as_arguments(Modes(Index<4>{{1, g[3], s * c * g[3], c * g[3]}}).to_string()) + "}}})";
     if (g[2] != r || g[3] != s || g[1] < 1) return "";
-    if (x[1] == g[0] && channels == g[1]) return ": if x and y are exchanged, write layer(device, x, y)";
+    if (*argument && x[1] == g[0] && channels == g[1]) return ": if x and y are exchanged, write layer(device, x, y)";
     if (x[1] == c && x[3] == g[1]) return ": if x is NHWC in memory, " + call_of("nhwc", {{x[0], x[1], x[2], x[3]}});
     if (x[1] == c && g[1] < c && c % g[1] == 0 && g[0] % (c / g[1]) == 0)
         return ": for a grouped convolution add .groups(" + Text::number(c / g[1]) + ") to the filter";
-    if (g[0] == c && g[0] != g[1]) return ": if the memory order is CKRS, write fk::transposed(weights, 0, 1)";
+    if (g[0] == c && g[0] != g[1])
+        return Text(": if the memory order is CKRS, write fk::transposed(") + (*argument ? "weights" : "y") + ", 0, 1)";
     return "";
 }
 
@@ -85,7 +86,8 @@ template <class Modes>
 template <class Modes>
 [[gnu::cold]] FUSEKIT_H Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
                                     Index<4> const& x, Region const* output, Access access) {
-    if (std::strncmp(modes, "K x C/", 6) == 0) return weight_advice(given, expected, x, output ? output->extent[1] : 0);
+    if (std::strncmp(modes, "K x C/", 6) == 0)
+        return weight_advice(argument, given, expected, x, output ? output->extent[1] : 0);
     if (std::strstr(modes, "K x P x Q")) return activation_advice(argument, given, expected, x, access);
     return "";
 }

@@ -148,6 +148,8 @@ struct TransposedConv {
         if (in.x[1] % filter.group_count != 0)
             in.fail("filter", "groups that divide K", written(args) + " with K = " + Text::number(in.x[1]));
         CollapsedShape<4> weights = args.weights.layout.shape;
+        // C/groups is that of y, except for depthwise weights 1 x C x R x S: they are C x 1 x R x S, exchanged.
+        if (weights[0] == 1 && weights[1] == filter.group_count && in.x[1] == filter.group_count) weights[1] = 1;
         weights[0] = in.x[1], weights[2] = detail::window_rows(filter), weights[3] = detail::window_columns(filter);
         weights.from = in.x.from;
         weights.from.count = filter.rank == 3 ? filter.size[0] : 1;
