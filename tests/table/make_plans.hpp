@@ -117,32 +117,34 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template pointwise<M, Act>("MA", mode);
         });
         if constexpr (narrow) p.template pointwise<R, B, N, A<fk::Gelu>, S>("RBNAS", "gelu");
-    } else if constexpr (Part == 12) {
-        for_each_activation([&]<class Act>(char const* mode) {
+    } else if constexpr (Part < 15) {
+        for_each_activation<third, 3>([&]<class Act>(char const* mode) {
             p.template training<2, TrainN, Act>("TA", mode);
             p.template training<2, TrainM, Act>("UA", mode);
         });
-        if constexpr (narrow) {
+        if constexpr (narrow && third == 0) {
             p.template training<2, TrainN>("T");
             p.template training<2, TrainM>("U");
         }
-        if constexpr (of_float) {
+        if constexpr (of_float && third == 1) {
             p.template training<1, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<1, TrainM, A<fk::Elu>>("UA", "elu");
             p.template training<3, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<3, TrainM, A<fk::Elu>>("UA", "elu");
         }
-    } else if constexpr (Part == 13) {
-        for_each_activation([&]<class Act>(char const* mode) { p.template backward<2, TrainN, Act>("TA", mode); });
-        if constexpr (narrow) p.template backward<2, TrainN>("T");
-        if constexpr (of_float) {
+    } else if constexpr (Part < 18) {
+        for_each_activation<third, 3>(
+            [&]<class Act>(char const* mode) { p.template backward<2, TrainN, Act>("TA", mode); });
+        if constexpr (narrow && third == 0) p.template backward<2, TrainN>("T");
+        if constexpr (of_float && third == 1) {
             p.template backward<1, TrainN, A<fk::Elu>>("TA", "elu");
             p.template backward<3, TrainN, A<fk::Elu>>("TA", "elu");
         }
     } else {
-        for_each_activation([&]<class Act>(char const* mode) { p.template backward<2, TrainM, Act>("UA", mode); });
-        if constexpr (narrow) p.template backward<2, TrainM>("U");
-        if constexpr (of_float) {
+        for_each_activation<third, 3>(
+            [&]<class Act>(char const* mode) { p.template backward<2, TrainM, Act>("UA", mode); });
+        if constexpr (narrow && third == 0) p.template backward<2, TrainM>("U");
+        if constexpr (of_float && third == 1) {
             p.template backward<1, TrainM, A<fk::Elu>>("UA", "elu");
             p.template backward<3, TrainM, A<fk::Elu>>("UA", "elu");
         }

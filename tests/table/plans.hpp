@@ -32,7 +32,7 @@ struct RowPlan {
 };
 
 /// The plans of a type, split into parts, which translation units that include table/make_plans.hpp instantiate.
-inline constexpr int parts = 15;
+inline constexpr int parts = 21;
 template <class Device, class T, int Part>
 std::vector<RowPlan<Device>> plans_of();
 

@@ -74,8 +74,10 @@ TEST_CASE("HIP: weight gradients of 1 to 7 channels agree with the oracle") {
 TEST_CASE("HIP: the library selects the kernel of first layers where TMA cannot load channels of x") {
     fk::hip::Device device = sm90a_device();
     CHECK(selects<fk::filter(7, 7).pad(3).stride(2)>(device, 1, 3, 24, 72, 64));
-    CHECK(selects<fk::filter(3, 3).pad(1)>(device, 1, 4, 8, 10, 16));
-    CHECK(selects<fk::filter(3, 3).pad(1)>(device, 1, 3, 8, 9, 16));  // rows of x of 54 bytes
+    // with many SMs another kernel is faster on these few pixels
+    bool const has_few_processors = device.gpu().processors() == 4;
+    CHECK(selects<fk::filter(3, 3).pad(1)>(device, 1, 4, 8, 10, 16) == has_few_processors);
+    CHECK(selects<fk::filter(3, 3).pad(1)>(device, 1, 3, 8, 9, 16) == has_few_processors);  // rows of x of 54 bytes
     CHECK_FALSE(selects<fk::filter(3, 3).pad(1)>(device, 1, 8, 8, 8, 16));
     CHECK_FALSE(selects<fk::filter(3, 3).pad(1).dilation(2)>(device, 1, 4, 8, 10, 16));
     CHECK_FALSE(selects<fk::filter(3, 3).pad(1)>(device, 1, 4, 8, 10, 12));

@@ -37,7 +37,7 @@ struct AddColumns : BlockOf<64> {
         for (unsigned column = 0; column < Count; ++column)
             for (unsigned word = 0; word < floats; ++word)
                 reinterpret_cast<float*>(&of[column])[word] =
-                    word < fk::hip::equal_floats<Accumulator> ? -5.0f : number(thread, column, word);
+                    static_cast<int>(word) < fk::hip::equal_floats<Accumulator> ? -5.0f : number(thread, column, word);
         float* const out = params.out + thread * outputs;
         out[0] = static_cast<float>(Adder::add(of, params.distance, thread % 32));
         for (unsigned word = 0; word < floats; ++word) out[1 + word] = reinterpret_cast<float const*>(&of[0])[word];
@@ -66,7 +66,7 @@ void check_columns() {
                 for (unsigned other = thread / 32 * 32 + thread % distance; other < thread / 32 * 32 + 32;
                      other += distance)
                     sum += word < Body::floats ? number(other, column, word) : static_cast<float>(other);
-                if (word < fk::hip::equal_floats<Accumulator>) sum = -5;
+                if (static_cast<int>(word) < fk::hip::equal_floats<Accumulator>) sum = -5;
                 wrong += own[1 + word] != sum;
             }
         }
