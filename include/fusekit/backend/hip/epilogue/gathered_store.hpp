@@ -41,21 +41,32 @@ public:
                           Barrier const& barrier) const {
         std::uint32_t const begin = tiles.elements_before(start), end = tiles.elements_before(start + pixels);
         barrier();  // all threads have stored the previous tile
+#pragma unroll 1
         for (unsigned i = thread; i < pixels; i += Atom::threads)
             shared.position[i] = static_cast<std::int16_t>(
                 tiles.is_pixel(start + i) ? static_cast<int>(tiles.elements_before(start + i) - begin + (begin & 1))
                                           : -1);
         barrier();
         int const from = first + static_cast<int>(thread / 32) * 16;
-        store_half<0>(acc, shared, from, begin, end);
-        store_half<1>(acc, shared, from + channels, begin, end);
+        // Not unrolled, so that the code exists once. The loop selects accumulators, instead of moving them, because
+        // ptxas spills where a loop modifies the registers of MMAs.
+#pragma unroll 1
+        for (int own = 0; own < 2; ++own) {
+            typename Atom::Accumulators sums[products];
+#pragma unroll
+            for (int i = 0; i < products; ++i)
+#pragma unroll
+                for (int e = 0; e < Atom::acc_per_thread; e += e % 4 == 0 ? 1 : 3)
+                    sums[i][e] = own == 0 ? acc[i][e] : acc[i][e + 2];
+            store_half(own, sums, shared, from + own * channels, begin, end);
+        }
     }
 
 private:
     /// Stages and stores one half of the warp's 16 channels: channels `from` to `from` + 7 of y, elements [begin, end)
-    /// of each, counted over all images.
-    template <int own>
-    __device__ void store_half(typename Atom::Accumulators const (&acc)[products], Shared& shared, int from,
+    /// of each, counted over all images. The thread has one of them, its channel number `own`, whose accumulators are
+    /// elements 0 and 1 of every four of `sums`.
+    __device__ void store_half(int own, typename Atom::Accumulators const (&sums)[products], Shared& shared, int from,
                                std::uint32_t begin, std::uint32_t end) const {
         if (from >= count) return;
         auto* const staged = reinterpret_cast<std::uint16_t*>(shared.staged[thread / 32]);
@@ -68,7 +79,7 @@ private:
                 auto const* const position = shared.position + i * Atom::n + block * 8 + thread % 4 * 2;
                 int const one = position[0], two = position[1];
                 std::uint32_t const word =
-                    packed<U>(result(acc[i][4 * block + 2 * own], own), result(acc[i][4 * block + 2 * own + 1], own));
+                    packed<U>(result(sums[i][4 * block], own), result(sums[i][4 * block + 1], own));
                 if (one >= 0) to[one] = static_cast<std::uint16_t>(word);
                 if (two >= 0) to[two] = static_cast<std::uint16_t>(word >> 16);
             }

@@ -46,8 +46,12 @@ protected:
 
     /// Applies the epilogue to `sum`, an accumulator of the thread's channel number `own`, 0 or 1.
     __device__ float result(float sum, int own) const {
-        return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
-                               arguments);
+        State state{};
+        if constexpr (Epilogue::channelwise) {
+            state = states[0];
+            if (own > 0) state = states[1];
+        }
+        return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, state, arguments);
     }
 
     /// Returns the number of pixels of y in a PlanePart (rows of an image), without the gaps between rows.
