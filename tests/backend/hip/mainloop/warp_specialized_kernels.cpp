@@ -19,7 +19,8 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 
 using Tile = WarpSpecialized<64, 64, 2>;
-using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
+// A plan of this unit alone: nvcc gives each unit a host function of its own for a kernel.
+using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Scale, fk::Scale>;
 
 /// Kernels that launches of a schedule select, or the first unmet condition.
 template <class Schedule>
@@ -28,9 +29,9 @@ std::string selected(fk::hip::Device& device, std::int64_t channels, std::int64_
     fk::Tensor<fk::half, fk::hip::Device> x(device, fk::nhwc(1, 3, 7, channels + offset)),
         w(device, fk::krsc(filters, 1, 1, channels / groups)), y(device, fk::nhwc(1, 3, 7, filters));
     fk::TensorView<fk::half const> const from(x.data(), {{{1, channels, 3, 7}}, x.layout().stride});
-    auto const launch =
-        prepare_conv_with<Schedule>(device.gpu(), Plan::bind({.weights = w, .filter = fk::filter(1, 1).groups(groups)}),
-                                    Plan::collapse(from), Plan::collapse(y.view()));
+    auto const launch = prepare_conv_with<Schedule>(
+        device.gpu(), Plan::bind({.weights = w, .filter = fk::filter(1, 1).groups(groups)}, {2}, {3}),
+        Plan::collapse(from), Plan::collapse(y.view()));
     if (!launch) return launch.error().what();
     auto const is = [&]<bool plain>(std::bool_constant<plain>) {
         using Mainloop = fk::hip::WarpSpecializedGemm<Plan, Tile, fk::half, fk::half, plain>;
