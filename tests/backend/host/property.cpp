@@ -2,6 +2,7 @@
 #include "support/property.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <type_traits>
 
 #include "support/device_of.hpp"
 #include "support/forms.hpp"
@@ -14,7 +15,11 @@ Property const property{names<fk::host::Device>(),
                         [](Problem const& problem, oracle::Tensor const& expected) {
                             return run_form(problem, expected, device_of(problem.about.threads));
                         },
-                        1500, 2e7};
+                        1500,
+                        2e7,
+                        1,
+                        0,
+                        std::is_same_v<LastHalf, fk::bfloat16>};
 
 }  // namespace
 
