@@ -111,9 +111,7 @@ struct GatherTiles {
         auto const row = [&](std::uint32_t at) { return static_cast<int>(of_row.divide(at - n * of_image.value())); };
         int const first = row(start) * stride_h - pad_top, end = row(last) * stride_h - pad_top;
         TapRows result{0, tap_rows};
-#pragma unroll 1
         while (result.begin < tap_rows - 1 && end + result.begin * dilation_h < 0) ++result.begin;
-#pragma unroll 1
         while (result.end > result.begin + 1 && first + (result.end - 1) * dilation_h >= x_height) --result.end;
         return result;
     }
