@@ -21,6 +21,15 @@ std::atomic<int>& variable(char const* name) {
     return *static_cast<std::atomic<int>*>(found);
 }
 
+/// Holds compilations until the end of its scope, also that of a failed test: the program then ends.
+struct Hold {
+    std::atomic<int>& holds = variable("fake_compiler_holds");
+    Hold() { holds = 1; }
+    Hold(Hold const&) = delete;
+    Hold& operator=(Hold const&) = delete;
+    ~Hold() { holds = 0; }
+};
+
 /// Status of a child that calls body() and ends with its result, as main does with a return: static destructors run.
 /// After a minute the system ends a child that hangs, and the status is that of SIGALRM.
 template <class Body>
@@ -47,10 +56,10 @@ TEST_CASE("jit fork: a child of a program whose thread is idle ends, and compile
 
 TEST_CASE("jit fork: units that the parent's thread compiles are not pending in a child") {
     test::Device const setup;
-    auto &begun = variable("fake_compiler_begun"), &holds = variable("fake_compiler_holds");
+    auto& begun = variable("fake_compiler_begun");
     Layer first, second;
     second.add(FUSEKIT_ACTIVATION, FUSEKIT_GELU);
-    holds = 1;
+    Hold hold;
     int const before = begun;
     REQUIRE(first.prepare_async(setup.device) == FUSEKIT_COMPILING);
     REQUIRE(second.prepare_async(setup.device) == FUSEKIT_COMPILING);
@@ -58,16 +67,16 @@ TEST_CASE("jit fork: units that the parent's thread compiles are not pending in 
     REQUIRE(status_of_child([] { return 0; }) == 0);
     // The child compiles both, in its thread and in the caller's.
     REQUIRE(status_of_child([&] {
-                holds = 0;
+                hold.holds = 0;
                 if (first.prepare_in_time(setup.device) != FUSEKIT_NOT_COMPILED) return 1;
                 if (second.prepare_in_time(setup.device) != FUSEKIT_NOT_COMPILED) return 2;
                 return begun == before + 3 ? 0 : 3;
             }) == 0);
     REQUIRE(status_of_child([&] {
-                holds = 0;
+                hold.holds = 0;
                 return first.prepare(setup.device) == FUSEKIT_NOT_COMPILED ? 0 : 1;
             }) == 0);
-    holds = 0;
+    hold.holds = 0;
     REQUIRE(first.prepare_in_time(setup.device) == FUSEKIT_NOT_COMPILED);
     REQUIRE(second.prepare_in_time(setup.device) == FUSEKIT_NOT_COMPILED);
     REQUIRE(begun == before + 2);
