@@ -101,12 +101,14 @@ bool fits(dim3 grid, dim3 block, std::size_t shared_bytes) {
            block.count() <= max_threads && block.z <= 64 && shared_bytes <= max_shared_bytes;
 }
 
-std::function<void()> body_of(Call const* call) {
+using Body = std::function<void()>;
+
+Body body_of(Call const* call) {
     return [call = std::shared_ptr<Call const>(call)] { call->run(); };
 }
 
 /// Body of an AnyKernel with a copy of its argument.
-std::function<void()> body_of(AnyKernel const& kernel, void const* argument) {
+Body body_of(AnyKernel const& kernel, void const* argument) {
     struct alignas(64) Line {
         unsigned char bytes[64];
     };
@@ -114,8 +116,6 @@ std::function<void()> body_of(AnyKernel const& kernel, void const* argument) {
     std::memcpy(copy.get(), argument, kernel.bytes);
     return [=] { kernel.call(kernel.kernel, copy.get()); };
 }
-
-using Body = std::function<void()>;
 
 hipError_t launch_body(Body const& body, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
                        bool at_once) {
@@ -134,11 +134,6 @@ hipError_t launch_body_in_clusters(Body const& body, dim3 grid, dim3 block, unsi
     bool const whole = cluster > 0 && cluster <= max_cluster_blocks && grid.x % cluster == 0;
     if (!whole || !fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     return leave(submit(stream, [=] { run_clusters(grid, block, cluster, shared_bytes, body); }));
-}
-
-/// Dynamic shared memory of a launch: more than any launch may have if it exceeds the kernel's limit.
-std::size_t checked_shared_bytes(void const* kernel, std::size_t bytes) {
-    return fits_shared_bytes(kernel, bytes) ? bytes : ~std::size_t{0};
 }
 
 hipError_t launch_any(AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
@@ -185,12 +180,12 @@ hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, i
     return hipSuccess;
 }
 
-bool hip_on_cpu::fits_shared_bytes(void const* kernel, std::size_t bytes) {
-    if (bytes <= plain_shared_bytes) return true;
+std::size_t hip_on_cpu::checked_shared_bytes(void const* kernel, std::size_t bytes) {
+    if (bytes <= plain_shared_bytes) return bytes;
     SharedBytes& kernels = shared_bytes_of_kernels();
     std::lock_guard const lock(kernels.mutex);
     auto const found = kernels.most.find(kernel);
-    return found != kernels.most.end() && bytes <= found->second;
+    return found != kernels.most.end() && bytes <= found->second ? bytes : ~std::size_t{0};
 }
 
 hipError_t hipLaunchKernel(void const*, dim3, dim3, void**, std::size_t, hipStream_t) {

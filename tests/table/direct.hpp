@@ -7,7 +7,7 @@
 namespace test::table {
 
 template <>
-struct OneSchedule<fusekit::hip::Device> {
+struct DirectAlone<fusekit::hip::Device> {
     using type = fusekit::hip::Scheduled<fusekit::hip::Direct<>>;
 
     static type of(fusekit::hip::Device const& device) { return device.with<fusekit::hip::Direct<>>(); }

@@ -19,7 +19,7 @@ std::string with_expected(Problem const& problem, auto& device) {
 
 template <auto Run>
 std::string with_one_schedule(Problem const& problem, auto& device) {
-    auto&& one = OneSchedule<std::remove_reference_t<decltype(device)>>::of(device);
+    auto&& one = DirectAlone<std::remove_reference_t<decltype(device)>>::of(device);
     return Run(problem, problem.expected(), one);
 }
 
@@ -37,7 +37,7 @@ public:
     /// Compiles one kernel. Schedules share epilogues: support/make_forms.hpp has operators with all of them.
     template <auto Geometry, class... Ops>
     void conv(char const* form, char const* mode = "") {
-        using One = typename OneSchedule<Device>::type;
+        using One = typename DirectAlone<Device>::type;
         all.push_back({Direction::inference, fk::Conv<Geometry>::space, form, mode,
                        with_one_schedule<&run_conv<One, T, Geometry, Ops...>, Device>});
     }
@@ -132,21 +132,16 @@ std::vector<RowPlan<Device>> plans_of() {
             p.template training<3, TrainN, A<fk::Elu>>("TA", "elu");
             p.template training<3, TrainM, A<fk::Elu>>("UA", "elu");
         }
-    } else if constexpr (Part < 18) {
-        for_each_activation<third, 3>(
-            [&]<class Act>(char const* mode) { p.template backward<2, TrainN, Act>("TA", mode); });
-        if constexpr (narrow && third == 0) p.template backward<2, TrainN>("T");
-        if constexpr (of_float && third == 1) {
-            p.template backward<1, TrainN, A<fk::Elu>>("TA", "elu");
-            p.template backward<3, TrainN, A<fk::Elu>>("TA", "elu");
-        }
     } else {
+        constexpr bool spatial = Part < 18;
+        using Norm = std::conditional_t<spatial, TrainN, TrainM>;
+        char const *const alone = spatial ? "T" : "U", *const activated = spatial ? "TA" : "UA";
         for_each_activation<third, 3>(
-            [&]<class Act>(char const* mode) { p.template backward<2, TrainM, Act>("UA", mode); });
-        if constexpr (narrow && third == 0) p.template backward<2, TrainM>("U");
+            [&]<class Act>(char const* mode) { p.template backward<2, Norm, Act>(activated, mode); });
+        if constexpr (narrow && third == 0) p.template backward<2, Norm>(alone);
         if constexpr (of_float && third == 1) {
-            p.template backward<1, TrainM, A<fk::Elu>>("UA", "elu");
-            p.template backward<3, TrainM, A<fk::Elu>>("UA", "elu");
+            p.template backward<1, Norm, A<fk::Elu>>(activated, "elu");
+            p.template backward<3, Norm, A<fk::Elu>>(activated, "elu");
         }
     }
     return p.all;

@@ -10,9 +10,9 @@
 
 namespace test::table {
 
-/// The device with one schedule for all convolutions; a host has no other.
+/// The device with DirectConv for all convolutions; a host has one schedule.
 template <class Device>
-struct OneSchedule {
+struct DirectAlone {
     using type = Device;
 
     static Device& of(Device& device) { return device; }

@@ -178,8 +178,9 @@ hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, i
 
 namespace hip_on_cpu {
 
-/// True if launches of the kernel may use `bytes` bytes of dynamic shared memory.
-bool fits_shared_bytes(void const* kernel, std::size_t bytes);
+/// Returns `bytes` bytes of dynamic shared memory of a launch, or more than any launch may have if they exceed the
+/// kernel's limit.
+std::size_t checked_shared_bytes(void const* kernel, std::size_t bytes);
 
 /// A kernel with its arguments; every thread of a launch calls run().
 struct Call {
@@ -208,8 +209,8 @@ Call const* copy_call(void (*kernel)(Parameters...), void** arguments) {
 template <class... Parameters>
 hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                   hipStream_t stream, bool at_once) {
-    if (!fits_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
-    return launch(copy_call(kernel, arguments), grid, block, shared_bytes, stream, at_once);
+    return launch(copy_call(kernel, arguments), grid, block,
+                  checked_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes), stream, at_once);
 }
 
 /// Launches a kernel in clusters of `cluster` blocks. Returns hipErrorInvalidValue below compute capability 9.0, and

@@ -10,8 +10,8 @@ using namespace test;
 
 TEST_CASE("HIP: every plan of the grammar computes what the oracle does") {
     fk::hip::Device const device = gpu();
-    OneSchedule on(device);
-    int const ran = grammar::run_all(grammar::all_verdicts<OneSchedule, GRAMMAR_SHARDS>(), on,
+    ChannelsLastDirect on(device);
+    int const ran = grammar::run_all(grammar::all_verdicts<ChannelsLastDirect, GRAMMAR_SHARDS>(), on,
                                      [](std::string const& about, std::string const& wrong) {
                                          INFO(about);
                                          CHECK(wrong == "");
