@@ -194,7 +194,7 @@ private:
             mma::issue<Product, count>(step, a, b, number > 0);  // (OWN, 64, COLUMNS) += over (COUNT, 16)
         }
         ptx::wgmma_commit();
-        load_next();
+        load_next();  // cannot write operand a's registers: no word of `w` is carried to the next step
         mma::wait(step);
 #pragma unroll
         for (int j = 0; j < own; ++j)

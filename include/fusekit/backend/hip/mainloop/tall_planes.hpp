@@ -164,8 +164,9 @@ private:
         ptx::wgmma_commit();
         load_next();
         mma::wait(step);
-        // The MMAs read operand a's registers until here. Without this use, ptxas lets the loads of load_next()
-        // overwrite the registers: on an H200 1x1 layers of half had other results in every run.
+        // The MMAs read operand a's registers until here. Fragments of half are the loaded values themselves: without
+        // this use, nvcc's PTX had one virtual register for them and for the values that load_next() loads, and on an
+        // H200 1x1 layers had other results in every run.
 #pragma unroll
         for (int term = 0; term < terms; ++term)
 #pragma unroll
