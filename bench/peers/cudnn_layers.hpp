@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "peers/cudnn_passes.hpp"
@@ -18,6 +18,7 @@
 #include "support/hip_ceilings.hpp"
 #include "support/hip_machine.hpp"
 #include "support/machine.hpp"
+#include "support/near_fastest.hpp"
 #include "support/records.hpp"
 
 /// Compares all layers in one type with cuDNN. One unit per type (peers/cudnn_types/).
@@ -64,7 +65,7 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
-/// Implementations whose first call is slower than the fastest by more than this factor are not timed.
+/// Implementations one call of which takes longer than the fastest one's by more than this factor are timed once.
 inline constexpr double most_times_slower = 4;
 
 /// Workspace of fusekit's plans. Weight gradients split a layer's pixels among more CTAs with more workspace.
@@ -96,45 +97,41 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
 
     Row row;
     std::size_t const tensors = static_cast<std::size_t>(io.x(0).size() + io.y(0).size()) * sizeof(T);
-    // One untimed call each first: cuDNN's slowest algorithms take a thousand times as long as its fastest.
-    auto const try_all = [&](std::vector<CudnnWay> const& ways) {
-        std::vector<std::pair<double, CudnnWay>> timed_once;
-        double least = 0;
-        auto const attempt = [&](auto const& body) {
-            try {
-                body();
-            } catch (std::exception const& error) {  // unsupported for this problem, or not capturable
-                std::fprintf(stderr, "  %s: %s\n", layer.name().c_str(), error.what());
-                device.synchronize();
-                static_cast<void>(hipGetLastError());
+    auto const attempt = [&](auto const& body) {
+        try {
+            body();
+        } catch (std::exception const& error) {  // unsupported for this problem, or not capturable
+            std::fprintf(stderr, "  %s: %s\n", layer.name().c_str(), error.what());
+            device.synchronize();
+            static_cast<void>(hipGetLastError());
+        }
+    };
+    auto const once = [&](CudnnWay const& way) {
+        std::optional<double> seconds;
+        if (way.workspace_bytes > Workspace::bytes) return seconds;
+        ++row.tried;
+        attempt([&] {
+            Subject const run = subject(way);
+            run(0);  // loads its kernels, which is not possible during capture
+            seconds = CapturedCalls(device.stream(), run, 1).seconds();
+        });
+        return seconds;
+    };
+    auto const at_length = [&](CudnnWay const& way) {
+        attempt([&] {
+            Subject const run = subject(way);
+            double const seconds = graph_medians(device.stream(), {run}, io.size(), 3)[0];
+            double const difference = largest_difference(result(run), expected);
+            if (!(difference <= max_difference<T>)) {
+                std::printf("  %s differs by %.1e: not taken\n", way.name.c_str(), difference);
+                return;
             }
-        };
-        for (CudnnWay const& way : ways) {
-            if (way.workspace_bytes > Workspace::bytes) continue;
-            ++row.tried;
-            attempt([&] {
-                Subject const run = subject(way);
-                run(0);  // loads its kernels, which is not possible during capture
-                double const seconds = CapturedCalls(device.stream(), run, 1).seconds();
-                timed_once.emplace_back(seconds, way);
-                least = least == 0 ? seconds : std::min(least, seconds);
-            });
-        }
-        for (auto const& each : timed_once) {
-            CudnnWay const& way = each.second;
-            if (each.first > most_times_slower * least) continue;
-            attempt([&] {
-                Subject const run = subject(way);
-                double const seconds = graph_medians(device.stream(), {run}, io.size(), 3)[0];
-                double const difference = largest_difference(result(run), expected);
-                if (!(difference <= max_difference<T>)) {
-                    std::printf("  %s differs by %.1e: not taken\n", way.name.c_str(), difference);
-                    return;
-                }
-                row.any.take(way, seconds, difference);
-                if (way.workspace_bytes < tensors) row.fused.take(way, seconds, difference);
-            });
-        }
+            row.any.take(way, seconds, difference);
+            if (way.workspace_bytes < tensors) row.fused.take(way, seconds, difference);
+        });
+    };
+    auto const try_all = [&](std::vector<CudnnWay> const& ways) {
+        time_near_fastest(ways, most_times_slower, once, at_length);
     };
     CudnnProblem problem{handle, layer, options.batch, channels_last, cudnn_type<T>};
     own.give(problem);

@@ -22,6 +22,8 @@ import torch
 import torch._dynamo
 import torch.nn.functional as functional
 
+from graph_calls import graph_calls
+
 LAYERS = [(512, 7, 7), (2048, 7, 7), (256, 14, 14), (1024, 14, 14), (128, 28, 28), (512, 28, 28), (64, 55, 55),
           (256, 55, 55)]
 EPSILON = 1e-5
@@ -95,8 +97,7 @@ def medians(stream, subjects, rotation, repeats):
     graphs = []
     for subject in subjects:
         estimate = Graph(stream, subject, rotation).microseconds()
-        calls = min(max(round(2000 / max(estimate, 0.1)), 20), 1000)
-        graphs.append(Graph(stream, subject, math.ceil(calls / rotation) * rotation))
+        graphs.append(Graph(stream, subject, graph_calls(estimate, rotation)))
     samples = [[] for _ in subjects]
     for _ in range(repeats):
         for graph, taken in zip(graphs, samples):

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "support/hip_error.hpp"
+#include "support/near_fastest.hpp"
 #include "support/timing.hpp"
 
 namespace bench {
@@ -63,18 +62,14 @@ private:
 };
 
 /// Median seconds per call of each subject. Precondition: buffers repeat after `rotation` calls, and each subject has
-/// been called before. A graph holds whole rotations: two milliseconds of calls and at least 20 calls, or 50
-/// milliseconds if 20 calls take longer. Samples are interleaved, A B A B ..., so that drift affects all subjects
-/// equally.
+/// been called before. A graph has calls_of_graph() calls. Samples are interleaved, A B A B ..., so that drift
+/// affects all subjects equally.
 inline std::vector<double> graph_medians(hipStream_t stream, std::vector<Subject> const& subjects,
                                          std::int64_t rotation, int repeats) {
     std::vector<CapturedCalls> graphs;
     for (Subject const& subject : subjects) {
         double const estimate = CapturedCalls(stream, subject, rotation).seconds();
-        auto const calls_in = [&](double seconds) { return std::llround(seconds / std::max(estimate, 1e-7)); };
-        auto const least = std::clamp<std::int64_t>(calls_in(50e-3), 1, 20);
-        auto const calls = std::clamp<std::int64_t>(calls_in(2e-3), least, 1000);
-        graphs.emplace_back(stream, subject, (calls + rotation - 1) / rotation * rotation);
+        graphs.emplace_back(stream, subject, calls_of_graph(estimate, rotation));
     }
     std::vector<std::vector<double>> samples(subjects.size());
     for (int repeat = 0; repeat < repeats; ++repeat)

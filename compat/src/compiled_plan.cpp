@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plans.hpp"
-
 namespace fusekit::compat {
 namespace {
 
 using runtime::Role;
 
-/// Returns the library's plan for operators on these tensors. Throws Failure if there is none.
-runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
+/// Returns the library's plans for operators on these tensors. Throws Failure if there are none.
+Launches find(std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
     std::vector<runtime::Descriptor> descriptors;
     DataType const type = element_type(x.type, "inputDesc");
     DataType weights = type;
@@ -20,7 +18,7 @@ runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, Tens
         descriptors.push_back(op->descriptor);
         if (op->descriptor.kind == runtime::Kind::conv) weights = element_type(op->parameters.type, "wDesc");
     }
-    return find_plan(descriptors, {type, type, weights});
+    return {descriptors, {type, type, weights}};
 }
 
 /// True if a tensor of this role is an optional output of the operator. Queries of a plan's workspace omit these
@@ -40,7 +38,7 @@ bool has_no_elements(runtime::View const& view) {
 
 CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const& the_operators,
                            TensorDescriptor const& the_x, TensorDescriptor const& the_y)
-    : plan(find(the_operators, the_x)), x(view_of(the_x)), y(the_y) {
+    : launches(find(the_operators, the_x)), x(view_of(the_x)), y(the_y) {
     std::vector<runtime::Arguments> read;
     for (FusionOp const* op : the_operators) {
         operators.push_back({op->descriptor.kind, {}});
@@ -50,9 +48,7 @@ CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const&
         for (int role = 0; role < runtime::roles; ++role)
             if (is_written(op->descriptor.kind, static_cast<Role>(role))) read.back().tensors[role] = {};
     }
-    auto const needed = plan.workspace_bytes(session.queue.device(), read, x, view_of(y));
-    if (!needed) check(needed.error(), miopenStatusUnsupportedOp);
-    bytes = *needed;
+    bytes = launches.query_workspace_bytes(session, read, x, view_of(y));
 }
 
 void CompiledPlan::run(Session& session, OperatorArguments const& arguments, void const* from,
@@ -64,18 +60,18 @@ void CompiledPlan::run(Session& session, OperatorArguments const& arguments, voi
                                                  Text::number(static_cast<int>(i)) + ", " + name_of(operators[i].kind) +
                                                  ", got none");
         if (std::memcmp(given, &operators[i].values, sizeof *given) == 0) continue;
-        launch.reset();
+        launches.reset();
         operators[i].values = *given;
     }
     int const aligned = alignment_of(from, to);
-    if (!launch || aligned != alignment || !(output == y)) {
-        launch.reset();
+    if (!launches.are_prepared() || aligned != alignment || !(output == y)) {
+        launches.reset();
         alignment = aligned, y = output;
         prepare(session);
     }
     if (caller_workspace.data) check_apart(caller_workspace, from, to);
-    WorkspaceView const borrowed = session.workspace(launch->workspace_bytes(), caller_workspace);
-    session.measure([&] { check(launch->run(session.queue.stream(), from, to, borrowed)); });
+    WorkspaceView const borrowed = session.workspace(launches.workspace_bytes(), caller_workspace);
+    launches.run(session, from, to, borrowed);
 }
 
 void CompiledPlan::check_apart(WorkspaceView caller_workspace, void const* from, void const* to) const {
@@ -83,7 +79,7 @@ void CompiledPlan::check_apart(WorkspaceView caller_workspace, void const* from,
         view.data = const_cast<void*>(data);
         compat::check_apart(caller_workspace, view, argument);
     };
-    caller_workspace.bytes = std::min(caller_workspace.bytes, launch->workspace_bytes());
+    caller_workspace.bytes = std::min(caller_workspace.bytes, launches.workspace_bytes());
     check(x, from, "input");
     check(view_of(y), to, "output");
     for (std::size_t i = 0; i < operators.size(); ++i)
@@ -104,7 +100,7 @@ void CompiledPlan::prepare(Session& session) {
         given[i].alpha = values.alpha, given[i].beta = values.beta, given[i].gamma = values.gamma;
         given[i].epsilon = values.epsilon, given[i].momentum = values.momentum;
     }
-    check(plan.prepare(session.queue.stream(), given, x, view_of(y), launch, alignment));
+    launches.prepare(session, given, x, view_of(y), alignment);
 }
 
 }  // namespace fusekit::compat

@@ -4,19 +4,20 @@
 #include <vector>
 
 #include "fusion_op.hpp"
+#include "launches.hpp"
 #include "operator_arguments.hpp"
 #include "session.hpp"
 
 namespace fusekit::compat {
 
-/// A plan of the library for a sequence of operators on tensors of given layouts, for one session.
+/// Plans of the library for a sequence of operators on tensors of given layouts, for one session.
 ///
-/// If a run's arguments, except for the addresses of x and y, equal those of the previous run, it uses the launch that
-/// was prepared then, because pointers to weights seldom change. Any other run prepares a new launch.
+/// If a run's arguments, except for the addresses of x and y, equal those of the previous run, it uses the launches
+/// that were prepared then, because pointers to weights seldom change. Any other run prepares new launches.
 class CompiledPlan {
 public:
     /// `x` and `y` are the layouts of input and output. Throws Failure if the library has no plan for the operators, or
-    /// if the plan does not support the layouts.
+    /// if a plan does not support the layouts.
     CompiledPlan(Session& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x,
                  TensorDescriptor const& y);
 
@@ -24,24 +25,23 @@ public:
     std::size_t workspace_bytes() const { return bytes; }
 
     /// Runs on the session's stream, into a tensor of y's extents and type with any strides. Allocates nothing if the
-    /// launch is prepared. Throws Failure on an error; the output is then unchanged.
+    /// launches are prepared. Throws Failure on an error; the output is then unchanged.
     void run(Session& session, OperatorArguments const& arguments, void const* from, TensorDescriptor const& output,
              void* to, WorkspaceView caller_workspace);
 
 private:
     struct Operator {
         runtime::Kind kind;
-        OpValues values;  ///< arguments of the prepared launch
+        OpValues values;  ///< arguments of the prepared launches
     };
 
-    runtime::Handle<Device> plan;
+    Launches launches;
     std::vector<Operator> operators;
     std::vector<runtime::Arguments> tensors;  ///< layouts of the operators' tensors, without pointers
     runtime::View x;
     std::size_t bytes = 0;
-    runtime::Run<Device> launch;  ///< null until a launch is prepared
-    TensorDescriptor y;  ///< layout of y in the prepared launch
-    int alignment = 0;  ///< alignment of x and y in the prepared launch, in bytes
+    TensorDescriptor y;  ///< layout of y in the prepared launches
+    int alignment = 0;  ///< alignment of x and y in the prepared launches, in bytes
 
     void prepare(Session& session);
     /// Throws Failure if the caller's workspace overlaps a tensor of the run.

@@ -65,10 +65,10 @@ TensorDescriptor ConvolutionDescriptor::output(TensorDescriptor const& input, Te
         check_window(weights, i);
         std::int64_t const covered = dilations[i] * (weights.extents[2 + i] - 1) + 1;
         std::int64_t const reach = input.extents[2 + i] + 2 * std::int64_t{pads[i]} - covered;
-        if (reach < 0)
+        if (reach < 0 && input.extents[2 + i] != 0)
             fail(miopenStatusBadParm, "weights: expected a window that fits the padded input, got " + weights.shape() +
                                           " for an input of " + input.shape());
-        extents[2 + i] = reach / strides[i] + 1;
+        extents[2 + i] = reach < 0 ? 0 : reach / strides[i] + 1;
     }
     for (int i = 0; i < input.rank; ++i)
         if (extents[i] > INT_MAX)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fusion_op.hpp"
 
+#include <fusekit/tensor/region.hpp>
 #include <initializer_list>
 
 namespace fusekit::compat {
@@ -30,16 +31,33 @@ runtime::View view_of(TensorDescriptor const& tensor, void const* data, char con
     return view;
 }
 
-void check_apart(WorkspaceView workspace, runtime::View const& view, char const* argument) {
+namespace {
+
+/// Memory of a tensor, whose strides are not negative. A null pointer has none.
+fusekit::detail::Region region_of(runtime::View const& view) {
+    std::int64_t const size = size_of(view.type);
+    fusekit::detail::Region region{.first = reinterpret_cast<std::uintptr_t>(view.data), .type = view.type};
+    region.rank = view.rank;
     std::int64_t last = 0;
     for (int i = 0; i < view.rank; ++i) {
-        if (view.extents[i] == 0) return;
-        last += (view.extents[i] - 1) * view.strides[i];
+        if (view.extents[i] == 0) return region;
+        region.extent[i] = view.extents[i], region.stride[i] = view.strides[i] * size;
+        last += (view.extents[i] - 1) * region.stride[i];
     }
+    if (view.data) region.begin = region.first, region.end = region.first + static_cast<std::uintptr_t>(last + size);
+    return region;
+}
+
+}  // namespace
+
+bool share_memory(runtime::View const& a, runtime::View const& b) {
+    return fusekit::detail::share_memory(region_of(a), region_of(b));
+}
+
+void check_apart(WorkspaceView workspace, runtime::View const& view, char const* argument) {
     auto const from = reinterpret_cast<std::uintptr_t>(workspace.data);
-    auto const begin = reinterpret_cast<std::uintptr_t>(view.data);
-    auto const end = begin + static_cast<std::uintptr_t>((last + 1) * size_of(view.type));
-    if (view.data && from < end && begin < from + workspace.bytes)
+    fusekit::detail::Region const own = region_of(view);
+    if (from < own.end && own.begin < from + workspace.bytes)
         fail(miopenStatusBadParm, Text("workspace: expected memory apart from ") + argument + ", got some of it");
 }
 

@@ -34,6 +34,9 @@ runtime::View view_of(TensorDescriptor const& tensor);
 runtime::View view_of(TensorDescriptor const& tensor, void const* data, char const* argument);
 void check_address(runtime::View const& view, char const* argument);
 
+/// True if two tensors have a byte in common.
+bool share_memory(runtime::View const& a, runtime::View const& b);
+
 /// Throws Failure if the caller's workspace overlaps the tensor `view`.
 void check_apart(WorkspaceView workspace, runtime::View const& view, char const* argument);
 

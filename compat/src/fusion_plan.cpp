@@ -25,7 +25,9 @@ runtime::Explanation FusionPlan::explain(runtime::Descriptor const& next) const 
     std::vector<runtime::Descriptor> descriptors;
     for (auto const& each : operators) descriptors.push_back(each->descriptor);
     descriptors.push_back(next);
-    return explain_beginning(descriptors);
+    runtime::Descriptors const all = descriptors;
+    int const second = second_launch(all);
+    return second == all.size ? explain_beginning(all) : explain_beginning({all.data + second, all.size - second});
 }
 
 FusionOp const& FusionPlan::add(FusionOp op, TensorDescriptor const& output) {
@@ -79,22 +81,19 @@ TensorDescriptor const& output_of(miopenFusionPlanDescriptor_t plan) {
     return get<FusionPlan>(plan, "fusePlanDesc").output();
 }
 
-/// Returns the operator that adds a bias: a Bias for a scalar or one value per channel; else a broadcast Residual,
-/// which is valid in place of a Bias in plans with a convolution and without a batch norm.
+/// Returns the operator that adds a bias: a Bias for a scalar or one value per channel, else a broadcast Residual.
 FusionOp bias_op(TensorDescriptor const& bias, FusionPlan const& plan) {
     TensorDescriptor const& output = plan.output();
     if (!bias.broadcasts_to(output))
         fail(miopenStatusBadParm, "bDesc: expected " + batch_norm_parameters(output, miopenBNSpatial).shape() +
                                       ", or " + output.shape() + " with 1 in any mode, got " + bias.shape());
+    require(!plan.has(runtime::Kind::bias) && !plan.has(runtime::Kind::residual), miopenStatusUnsupportedOp,
+            "biasOp: expected one bias in a plan, got a second");
     if (bias.is_per_channel()) {
         TensorDescriptor const channels = bias.broadcast_to(batch_norm_parameters(output, miopenBNSpatial));
         return {runtime::bias(), channels};
     }
     if (auto const why = plan.explain(runtime::bias()); !why) fail(miopenStatusUnsupportedOp, why.error().what());
-    require(plan.has(runtime::Kind::conv), miopenStatusUnsupportedOp,
-            "bDesc: expected one value per channel in a plan without a convolution, got more");
-    require(!plan.has(runtime::Kind::batch_norm_inference), miopenStatusUnsupportedOp,
-            "bDesc: expected one value per channel in a plan with a batch norm, got more");
     return {runtime::residual(), bias.broadcast_to(output)};
 }
 
@@ -231,8 +230,6 @@ miopenStatus_t miopenCreateOpBatchNormInference(miopenFusionPlanDescriptor_t fus
         TensorDescriptor const& parameters = get_set(bnScaleBiasMeanVarDesc, "bnScaleBiasMeanVarDesc");
         TensorDescriptor const& output = output_of(fusePlanDesc);
         check_parameters(parameters, batch_norm_parameters(output, bn_mode), "bnScaleBiasMeanVarDesc");
-        require(!get<FusionPlan>(fusePlanDesc, "fusePlanDesc").has(runtime::Kind::residual), miopenStatusUnsupportedOp,
-                "bnOp: expected a bias of one value per channel before a batch norm, got more");
         add(fusePlanDesc, bnOp, "bnOp", {runtime::batch_norm_inference(norm_mode(bn_mode)), parameters}, output);
     });
 }

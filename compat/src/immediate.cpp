@@ -7,8 +7,7 @@
 #include "activation_descriptor.hpp"
 #include "convolution_descriptor.hpp"
 #include "fusion_op.hpp"
-#include "plans.hpp"
-#include "session.hpp"
+#include "launches.hpp"
 
 namespace fusekit::compat {
 namespace {
@@ -71,14 +70,20 @@ struct Term {
 };
 
 /// Adds bias and z to the operators. The library's plan has one Bias and one Residual, and requires the Residual after
-/// a Scale.
-void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, bool scaled) {
-    if (!z && !(bias.per_channel && !scaled)) return bias.add_to(plan);
-    bool const swapped = z && !bias.per_channel && z->per_channel && z->factor == 1;
-    if (!bias.per_channel && !swapped)
-        fail(miopenStatusUnsupportedOp, "biasDesc: expected one value per channel in a call with z, got more");
-    (swapped ? *z : bias).add_as_bias(plan);
-    if (z) (swapped ? bias : *z).add_to(plan);
+/// a Scale. Two Residuals are two launches (launches.hpp), of which the first may add y itself.
+void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, bool scaled, void const* y) {
+    if (bias.per_channel && (z || !scaled)) {
+        bias.add_as_bias(plan);
+        if (z) z->add_to(plan);
+    } else if (z && z->per_channel && z->factor == 1) {
+        z->add_as_bias(plan);
+        bias.add_to(plan);
+    } else {
+        bool const bias_first = !z || bias.data == y;
+        if (!bias_first) z->add_to(plan);
+        bias.add_to(plan);
+        if (z && bias_first) z->add_to(plan);
+    }
 }
 
 /// True if a call adds no z: its factor is 0, or z is null and its descriptor is null or was never set.
@@ -119,19 +124,18 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         Sequence plan;
         plan.add(fk::runtime::conv(convolution.filter(weights)))[Role::weights] = view_of(weights, w, "w");
         if (of_convolution != 1) plan.add(fk::runtime::scale()).factor = double{of_convolution};
-        add_terms(plan, term, residual, of_convolution != 1);
+        add_terms(plan, term, residual, of_convolution != 1, y);
         auto& last = plan.add(fk::runtime::activation(static_cast<fk::runtime::ActivationMode>(activation.mode)));
         last.alpha = activation.alpha, last.beta = activation.beta, last.gamma = activation.gamma;
 
-        auto const found = find_plan(plan.descriptors, {from.type, to.type, plan.arguments[0][Role::weights].type});
-        fk::runtime::Run<Device> run;
-        check(found.prepare(session.queue.stream(), plan.arguments, from, to, run, alignment_of(x, y)));
-        fk::WorkspaceView const caller_workspace = {workspace, std::min(workspaceSizeInBytes, run->workspace_bytes())};
+        Launches launches(plan.descriptors, {from.type, to.type, plan.arguments[0][Role::weights].type});
+        launches.prepare(session, plan.arguments, from, to, alignment_of(x, y));
+        std::size_t const needed = launches.workspace_bytes();
+        fk::WorkspaceView const caller_workspace = {workspace, std::min(workspaceSizeInBytes, needed)};
         check_apart(caller_workspace, from, "x"), check_apart(caller_workspace, to, "y");
         for (auto const& of : plan.arguments)
             for (int role = 0; role < fk::runtime::roles; ++role)
                 check_apart(caller_workspace, of.tensors[role], fk::runtime::name(static_cast<Role>(role)));
-        fk::WorkspaceView const borrowed = session.workspace(run->workspace_bytes(), caller_workspace);
-        session.measure([&] { check(run->run(session.queue.stream(), x, y, borrowed)); });
+        launches.run(session, x, y, session.workspace(needed, caller_workspace));
     });
 }

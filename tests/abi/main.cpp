@@ -77,6 +77,7 @@ void check(Unit const& maker, Unit const& user) {
         };
         compare("a plan's call", [&] { user.run(*device, of, y); });
         compare("a view", [&] { user.run_view(*device, of.x.const_view(), of, y.view()); });
+        compare("a bound plan", [&] { user.run_bound(maker.bind(of), *device, of, y); });
         compare("a prepared run", [&] { user.run_prepared(maker.prepare(*device, of, y), *device, of, y); });
         compare("a layer", [&] { user.run_layer(maker.layer(of), *device, of, y); });
         compare("a handle", [&] { user.run_handle(maker.handle(), *device, of, y); });

@@ -29,6 +29,12 @@ constexpr Unit table() {
         },
         .run = [](Device& device, Operands const& of,
                   Images& y) { Conv::bind({.weights = of.weights}, {.bias = of.bias}, {})(device, of.x, y); },
+        .bind = [](Operands const& of) -> Bound { return Conv::bind({.weights = of.weights}, {.bias = of.bias}, {}); },
+        .run_bound =
+            [](Bound const& bound, Device& device, Operands const& of, Images& y) {
+                Bound const copy(bound);
+                copy(device, of.x, y);
+            },
         .prepare = [](Device& device, Operands const& of, Images const& y) -> Run {
             return Conv::bind({.weights = of.weights}, {.bias = of.bias}, {})
                 .prepare<float>(device, of.x.layout(), y.layout());

@@ -20,8 +20,9 @@ using Images = fk::Tensor<float, Device>;
 using Halves = fk::Tensor<fk::half, Device>;
 using Channels = fk::Tensor<float, Device, 1>;
 using View = fk::TensorView<float, 4>;
-using Run = decltype(Conv::bind({.weights = std::declval<Images&>()}, {.bias = std::declval<Channels&>()}, {})
-                         .prepare<float>(std::declval<Device&>(), fk::nchw(1, 1, 1, 1), fk::nchw(1, 1, 1, 1)));
+using Bound = decltype(Conv::bind({.weights = std::declval<Images&>()}, {.bias = std::declval<Channels&>()}, {}));
+using Run = decltype(std::declval<Bound&>().prepare<float>(std::declval<Device&>(), fk::nchw(1, 1, 1, 1),
+                                                           fk::nchw(1, 1, 1, 1)));
 
 /// Operands of a convolution: x of integers, weights and bias. Odd extents, so that vectors have a tail.
 struct Operands {
@@ -35,6 +36,8 @@ struct Unit {
     bool throws;  ///< compiled with exceptions
     Operands (*make)(Device&, bool channels_last);
     void (*run)(Device&, Operands const&, Images& y);
+    Bound (*bind)(Operands const&);
+    void (*run_bound)(Bound const&, Device&, Operands const&, Images& y);
     Run (*prepare)(Device&, Operands const&, Images const& y);
     void (*run_prepared)(Run const&, Device&, Operands const&, Images& y);
     fk::Layer<float, Device> (*layer)(Operands const&);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch_test_macros.hpp>
+#include <optional>
 #include <string>
 
 #include "compat/call_at_once.hpp"
@@ -38,46 +39,137 @@ struct Part {
     std::vector<double> values;
     DeviceTensor tensor;
 
-    Part(oracle::Shape const& whole, int bits, std::uint64_t seed, std::string const& layout = "nchw")
+    Part(oracle::Shape const& whole, int bits, std::uint64_t seed, std::string const& layout = "nchw",
+         fk::DataType type = fk::DataType::float32)
         : shape(part_of(whole, bits)),
           values(integers(shape.size(), -5, 5, seed)),
-          tensor(fk::DataType::float32, layout_of<4>(layout, shape), values) {}
+          tensor(type, layout_of<4>(layout, shape), values) {}
     std::vector<double> at_every(oracle::Shape const& whole) const { return repeated(values, shape, whole); }
 };
 
 oracle::Shape const x_shape{2, 4, 5, 7}, y_shape{2, 3, 3, 5};
 oracle::Window const window{.r = 3, .s = 3};
 
-/// Checks a plan with a bias of part_of(y_shape, bits).
-void run_plan(int bits, std::string const& layout, bool with_activation) {
-    auto const type = fk::DataType::float32;
-    auto const x_values = integers(x_shape.size(), -2, 3, 1), w_values = integers(3 * 4 * 9, -2, 3, 2);
-    DeviceTensor x(type, layout_of<4>(layout, x_shape), x_values), w(type, fk::kcrs(3, 4, 3, 3), w_values),
-        y(type, layout_of<4>(layout, y_shape));
-    Part bias(y_shape, bits, 3, layout);
-    INFO("bias " << words(bias.shape) << ", " << layout << (with_activation ? ", relu" : ""));
-    Plan const plan(x.descriptor);
-    Arguments const args;
-    miopenFusionOpDescriptor_t conv, term, relu;
-    succeeds(miopenCreateOpConvForward(plan, &conv, convolution(), w.descriptor));
-    succeeds(miopenCreateOpBiasForward(plan, &term, bias.tensor.descriptor));
-    if (with_activation) succeeds(miopenCreateOpActivationForward(plan, &relu, miopenActivationRELU));
-    succeeds(miopenSetOpArgsConvForward(args, conv, nullptr, nullptr, w.data()));
-    succeeds(miopenSetOpArgsBiasForward(args, term, nullptr, nullptr, bias.tensor.data()));
-    if (with_activation) succeeds(miopenSetOpArgsActivForward(args, relu, nullptr, nullptr, 0, 0, 0));
-    succeeds(miopenCompileFusionPlan(session(), plan));
-    succeeds(miopenExecuteFusionPlan(session(), plan, x.descriptor, x.data(), y.descriptor, y.data(), args));
-    auto expected = oracle::residual(oracle::conv({x_shape, x_values}, w_values, 3, window), bias.at_every(y_shape), 1);
-    if (with_activation) expected = oracle::activation(expected, {"relu"});
-    CHECK(difference(expected, y.memory.fetch()) == "");
-}
+/// Operators of a plan beside its bias.
+struct Form {
+    bool with_conv = true, with_activation = false;
+    enum { no_norm, spatial, per_activation } norm = no_norm;
+};
+
+/// Plan with a bias of part_of(y_shape, bits), on small integers.
+class BroadcastPlan {
+public:
+    DeviceTensor x, y;
+
+    BroadcastPlan(int bits, std::string const& the_layout, Form const& the_form,
+                  fk::DataType type = fk::DataType::float32)
+        : x(type, layout_of<4>(the_layout, shape_of(the_form)), integers(shape_of(the_form).size(), -2, 3, 1)),
+          y(type, layout_of<4>(the_layout, y_shape)),
+          form(the_form),
+          layout(the_layout),
+          w_values(integers(3 * 4 * 9, -2, 3, 2)),
+          w(type, fk::kcrs(3, 4, 3, 3), w_values),
+          bias(y_shape, bits, 3, the_layout),
+          plan(x.descriptor) {
+        miopenFusionOpDescriptor_t op;
+        if (form.with_conv) {
+            succeeds(miopenCreateOpConvForward(plan, &op, convolution(), w.descriptor));
+            succeeds(miopenSetOpArgsConvForward(args, op, nullptr, nullptr, w.data()));
+        }
+        succeeds(miopenCreateOpBiasForward(plan, &op, bias.tensor.descriptor));
+        succeeds(miopenSetOpArgsBiasForward(args, op, nullptr, nullptr, bias.tensor.data()));
+        if (form.norm != Form::no_norm) add_norm();
+        if (form.with_activation) {
+            succeeds(miopenCreateOpActivationForward(plan, &op, miopenActivationRELU));
+            succeeds(miopenSetOpArgsActivForward(args, op, nullptr, nullptr, 0, 0, 0));
+        }
+        succeeds(miopenCompileFusionPlan(session(), plan));
+    }
+
+    miopenStatus_t run(DeviceTensor& to) {
+        return miopenExecuteFusionPlan(session(), plan, x.descriptor, x.data(), to.descriptor, to.data(), args);
+    }
+    void set_norm(void* mean) {
+        succeeds(miopenSetOpArgsBatchNormInference(args, norm, nullptr, nullptr, parameters->data(), parameters->data(),
+                                                   mean, variances->data(), 1));
+    }
+    std::string wrong(DeviceTensor& of) const {
+        oracle::Tensor expected(shape_of(form), integers(shape_of(form).size(), -2, 3, 1));
+        if (form.with_conv) expected = oracle::conv(expected, w_values, 3, window);
+        expected = oracle::residual(expected, bias.at_every(y_shape), 1);
+        if (form.norm == Form::spatial) expected = oracle::batch_norm_spatial(expected, statistics);
+        if (form.norm == Form::per_activation) expected = oracle::batch_norm_per_activation(expected, statistics);
+        if (form.with_activation) expected = oracle::activation(expected, {"relu"});
+        return difference(expected, of.memory.fetch());
+    }
+    std::string name() const {
+        char const* const norms[] = {"", ", batch norm", ", batch norm per activation"};
+        return (form.with_conv ? "conv, bias " : "bias ") + words(bias.shape) + norms[form.norm] +
+               (form.with_activation ? ", relu, " : ", ") + layout;
+    }
+    void* mean() { return parameters->data(); }
+
+private:
+    Form form;
+    std::string layout;
+    std::vector<double> w_values;
+    DeviceTensor w;
+    Part bias;
+    Plan plan;
+    Arguments args;
+    oracle::Statistics statistics;
+    std::optional<DeviceTensor> parameters, variances;  // parameters: mean, scale and shift
+    miopenFusionOpDescriptor_t norm;
+
+    static oracle::Shape shape_of(Form const& form) { return form.with_conv ? x_shape : y_shape; }
+
+    void add_norm() {
+        bool const spatial = form.norm == Form::spatial;
+        oracle::Shape const of = {1, y_shape.c, spatial ? 1 : y_shape.h, spatial ? 1 : y_shape.w};
+        auto const values = integers(of.size(), -3, 3, 5);
+        statistics = {values, std::vector<double>(values.size(), 3), values, values, 1};  // deviations are 2
+        auto const place = layout_of<4>(layout, of);
+        parameters.emplace(fk::DataType::float32, place, values);
+        variances.emplace(fk::DataType::float32, place, statistics.variance);
+        succeeds(miopenCreateOpBatchNormInference(plan, &norm, spatial ? miopenBNSpatial : miopenBNPerActivation,
+                                                  parameters->descriptor));
+        set_norm(mean());
+    }
+};
 
 }  // namespace
 
 TEST_CASE("MIOpen: a plan's bias is broadcast over any modes of extent 1") {
-    for (int bits = 0; bits < 16; ++bits) {
-        run_plan(bits, "nchw", true);
-        run_plan(bits, "nhwc", false);
+    Form const forms[] = {{true, true},
+                          {true, false},
+                          {false, true},
+                          {false, false},
+                          {true, true, Form::spatial},
+                          {true, false, Form::per_activation},
+                          {false, true, Form::per_activation},
+                          {false, false, Form::spatial}};
+    auto const check = [](BroadcastPlan&& plan) {
+        INFO(plan.name());
+        succeeds(plan.run(plan.y));
+        CHECK(plan.wrong(plan.y) == "");
+    };
+    for (auto const type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16}) {
+        if (!has_plans_of(type)) continue;
+        for (Form const& form : forms)
+            for (int bits = 0; bits < 16; ++bits) check({bits, bits % 3 == 1 ? "nhwc" : "nchw", form, type});
+    }
+}
+
+TEST_CASE("MIOpen: a plan of two launches reads its y in the second, and writes nothing if it refuses one of them") {
+    BroadcastPlan plan(12, "nchw", {true, true, Form::spatial});
+    plan.set_norm(plan.y.data());
+    check_refused(plan.run(plan.y), miopenStatusBadParm, "memory that overlaps it");
+    CHECK(plan.y.memory.fetch().untouched(true));
+    plan.set_norm(plan.mean());
+    DeviceTensor other(fk::DataType::float32, plan.y.memory.any().layout);
+    for (DeviceTensor* const to : {&plan.y, &other}) {  // the launches are prepared for one y
+        succeeds(plan.run(*to));
+        CHECK(plan.wrong(*to) == "");
     }
 }
 
@@ -100,62 +192,77 @@ TEST_CASE("MIOpen: the immediate call broadcasts z and bias over any modes of ex
         Part one(y_shape, bits, 7), per_channel(y_shape, 2, 8), single(y_shape, 0, 9);
         run(1, 2, one, per_channel);
         run(0.5f, 2, one, single);
-        run(1, 0, per_channel, one);    // without z
+        run(1, 0, per_channel, one);  // without z
         run(0.5f, 0, per_channel, one);
-        run(2, 1, per_channel, one);    // z as the bias
+        run(2, 1, per_channel, one);  // z as the bias
         run(1, 1, single, one);
+        Part other(y_shape, bits * 7 % 16, 10);  // 7 and 16 have no common divisor
+        run(0.5f, -2, other, one);
+        run(1, 2, per_channel, one);
     }
 }
 
-TEST_CASE("MIOpen: a bias of more than one value per channel is refused where no kernel adds it") {
-    auto const image = tensor({2, 3, 4, 5}), parameters = tensor({1, 3, 1, 1}), rows = tensor({1, 1, 4, 1});
-    miopenFusionOpDescriptor_t op = nullptr, none = nullptr;
-    {
-        Plan const plan(image);
-        check_refused(miopenCreateOpBiasForward(plan, &none, rows), miopenStatusUnsupportedOp,
-                      "bDesc: expected one value per channel in a plan without a convolution, got more");
-        succeeds(miopenCreateOpBiasForward(plan, &op, tensor({1, 1, 1, 1})));
+TEST_CASE("MIOpen: z or bias of the immediate call may be y") {
+    auto const relu = activation(miopenActivationRELU);
+    float const one = 1, two = 2;
+    CallAtOnce call(fk::DataType::float32);
+    auto const run = [&](DeviceTensor& z, DeviceTensor& bias, DeviceTensor& y) {
+        return miopenConvolutionBiasActivationForward(
+            session(), &one, call.x.descriptor, call.x.data(), call.w.descriptor, call.w.data(), call.conv,
+            miopenConvolutionFwdAlgoImplicitGEMM, nullptr, 0, &two, z.descriptor, z.data(), bias.descriptor,
+            bias.data(), relu, y.descriptor, y.data());
+    };
+    Part rows(y_shape, 4, 1);
+    for (bool const bias_is_y : {false, true}) {
+        DeviceTensor y(fk::DataType::float32, call.y.memory.any().layout, call.z_values);
+        INFO((bias_is_y ? "bias" : "z") << " is y");
+        succeeds(bias_is_y ? run(rows.tensor, y, y) : run(y, rows.tensor, y));
+        auto expected = oracle::conv({x_shape, call.x_values}, call.w_values, 3, window);
+        expected = oracle::residual(expected, call.z_values, bias_is_y ? 1 : 2);
+        expected = oracle::residual(expected, rows.at_every(y_shape), bias_is_y ? 2 : 1);
+        CHECK(difference(oracle::activation(expected, {"relu"}), y.memory.fetch()) == "");
     }
+    check_refused(
+        run(call.y, call.y, call.y), miopenStatusBadParm,
+        "z: expected memory apart from y, which the first of two kernels writes, got memory that overlaps it");
+    CHECK(call.y.memory.fetch().untouched(true));
+}
+
+TEST_CASE("MIOpen: a bias is refused where its extents, or the operators before it, do not permit it") {
+    auto const image = tensor({2, 3, 4, 5}), parameters = tensor({1, 3, 1, 1}), rows = tensor({1, 1, 4, 1});
     auto const weights = tensor({3, 3, 1, 1});
-    {
+    miopenFusionOpDescriptor_t op = nullptr, none = nullptr;
+    char const* const one_bias = "biasOp: expected one bias in a plan, got a second";
+    for (bool const with_conv : {true, false}) {
         Plan const plan(image);
-        succeeds(miopenCreateOpConvForward(plan, &op, convolution(), weights));
+        if (with_conv) succeeds(miopenCreateOpConvForward(plan, &op, convolution(), weights));
         check_refused(miopenCreateOpBiasForward(plan, &none, tensor({2, 3, 4, 4})), miopenStatusBadParm,
                       "bDesc: expected 1 x 3 x 1 x 1, or 2 x 3 x 4 x 5 with 1 in any mode, got 2 x 3 x 4 x 4");
         check_refused(miopenCreateOpBiasForward(plan, &none, tensor({3, 4, 5})), miopenStatusBadParm, "got 3 x 4 x 5");
         succeeds(miopenCreateOpBiasForward(plan, &op, rows));
+        check_refused(miopenCreateOpBiasForward(plan, &none, rows), miopenStatusUnsupportedOp, one_bias);
+        check_refused(miopenCreateOpBiasForward(plan, &none, parameters), miopenStatusUnsupportedOp, one_bias);
+        succeeds(miopenCreateOpActivationForward(plan, &op, miopenActivationTANH));
         check_refused(miopenCreateOpBatchNormInference(plan, &none, miopenBNSpatial, parameters),
                       miopenStatusUnsupportedOp,
-                      "bnOp: expected a bias of one value per channel before a batch norm, got more");
-        CHECK(miopenCreateOpBiasForward(plan, &none, rows) == miopenStatusUnsupportedOp);
-        CHECK(miopenCreateOpBiasForward(plan, &none, parameters) == miopenStatusUnsupportedOp);
-        succeeds(miopenCreateOpActivationForward(plan, &op, miopenActivationTANH));
-        check_refused(miopenCreateOpBiasForward(plan, &none, rows), miopenStatusUnsupportedOp, "");
+                      "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
     }
     {
         Plan const plan(image);
+        succeeds(miopenCreateOpBiasForward(plan, &op, parameters));
+        check_refused(miopenCreateOpBiasForward(plan, &none, rows), miopenStatusUnsupportedOp, one_bias);
+        succeeds(miopenCreateOpBatchNormInference(plan, &op, miopenBNSpatial, parameters));
+        check_refused(miopenCreateOpBatchNormInference(plan, &none, miopenBNSpatial, parameters),
+                      miopenStatusUnsupportedOp, "a Plan has at most one Bias, BatchNorm and Activation");
+    }
+    for (auto const& bias : {&rows, &parameters}) {
+        Plan const plan(image);
         succeeds(miopenCreateOpConvForward(plan, &op, convolution(), weights));
         succeeds(miopenCreateOpActivationForward(plan, &op, miopenActivationRELU));
-        check_refused(miopenCreateOpBiasForward(plan, &none, rows), miopenStatusUnsupportedOp,
+        check_refused(miopenCreateOpBiasForward(plan, &none, *bias), miopenStatusUnsupportedOp,
                       "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     }
     CHECK(none == nullptr);
-
-    CallAtOnce call(fk::DataType::float32);
-    float const one = 1, two = 2;
-    auto const relu = activation(miopenActivationRELU);
-    Part bias(y_shape, 4, 1), per_channel(y_shape, 2, 2);
-    auto const run = [&](float const& alpha2, DeviceTensor& z) {
-        return miopenConvolutionBiasActivationForward(
-            session(), &one, call.x.descriptor, call.x.data(), call.w.descriptor, call.w.data(), call.conv,
-            miopenConvolutionFwdAlgoImplicitGEMM, nullptr, 0, &alpha2, z.descriptor, z.data(), bias.tensor.descriptor,
-            bias.tensor.data(), relu, call.y.descriptor, call.y.data());
-    };
-    check_refused(run(one, call.z), miopenStatusUnsupportedOp,
-                  "biasDesc: expected one value per channel in a call with z, got more");
-    check_refused(run(two, per_channel.tensor), miopenStatusUnsupportedOp,
-                  "biasDesc: expected one value per channel in a call with z, got more");
-    CHECK(call.y.memory.fetch().untouched(true));
 }
 
 TEST_CASE("MIOpen: a stride of 0 broadcasts z, and is refused in y") {

@@ -11,10 +11,10 @@ namespace {
 
 constexpr auto type = fk::DataType::float32;
 
-/// relu(conv(x, w) + bias) with a 1x1 window on N x C x 2 x 3, to N x K x 2 x 3; null pointers for empty tensors.
-void run_plan(int n, int c, int k) {
-    INFO("N = " << n << ", C = " << c << ", K = " << k);
-    auto const x = tensor({n, c, 2, 3}), w = tensor({k, c, 1, 1}), b = tensor({1, k, 1, 1}), y = tensor({n, k, 2, 3});
+/// relu(conv(x, w) + bias) with a 1x1 window on N x C x H x 3, to N x K x H x 3; null pointers for empty tensors.
+void run_plan(int n, int c, int k, int h = 2) {
+    INFO("N = " << n << ", C = " << c << ", K = " << k << ", H = " << h);
+    auto const x = tensor({n, c, h, 3}), w = tensor({k, c, 1, 1}), b = tensor({1, k, 1, 1}), y = tensor({n, k, h, 3});
     DeviceTensor bias(type, fk::nchw(1, 2, 1, 1), {3, -1}), input(type, fk::nchw(1, 1, 1, 12)),
         weights(type, fk::nchw(1, 1, 1, 4)), output(type, fk::nchw(1, 2, 2, 3));
     auto const data = [](DeviceTensor& of, int elements) { return elements == 0 ? nullptr : of.data(); };
@@ -31,8 +31,8 @@ void run_plan(int n, int c, int k) {
     std::size_t bytes = 7;
     succeeds(miopenFusionPlanGetWorkSpaceSize(session(), plan, &bytes, miopenConvolutionFwdAlgoDirect));
     for (int i = 0; i < 2; ++i)
-        succeeds(miopenExecuteFusionPlan(session(), plan, x, data(input, n * c), y, data(output, n * k), args));
-    if (n * k == 0) {
+        succeeds(miopenExecuteFusionPlan(session(), plan, x, data(input, n * c * h), y, data(output, n * k * h), args));
+    if (n * k * h == 0) {
         CHECK(output.memory.fetch().untouched(true));
         return;
     }
@@ -43,11 +43,12 @@ void run_plan(int n, int c, int k) {
 
 }  // namespace
 
-TEST_CASE("MIOpen: a plan on no images or filters writes nothing, and on no channels the bias") {
+TEST_CASE("MIOpen: a plan on no images, filters or rows writes nothing, and on no channels the bias") {
     run_plan(0, 2, 2);
     run_plan(1, 2, 0);
     run_plan(1, 0, 2);
     run_plan(0, 0, 0);
+    run_plan(1, 2, 2, 0);
 }
 
 TEST_CASE("MIOpen: training on no images is refused, and gradients over none are 0") {

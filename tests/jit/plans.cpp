@@ -202,6 +202,38 @@ TEST_CASE("jit plans: arguments are refused before anything is compiled") {
     REQUIRE(Counts() == before);
 }
 
+TEST_CASE("jit plans: runs without outputs compile and launch nothing") {
+    test::Device const setup;
+    Counts const before;
+    unsigned const launched = launches()[0];
+    auto const check = [&](Layer& layer) {
+        REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
+        for (void* const address : {static_cast<void*>(memory[3]), static_cast<void*>(nullptr)}) {
+            REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, address, address, nullptr, 0) ==
+                    FUSEKIT_SUCCESS);
+            layer.x.data = layer.y.data = address;
+            REQUIRE(fusekit_execute(layer.plan, setup.device, FUSEKIT_OWN_STREAM, layer.arguments.data(), layer.count(),
+                                    &layer.x, &layer.y, nullptr, 0) == FUSEKIT_SUCCESS);
+        }
+    };
+    Layer convolution;
+    convolution.x = convolution.y = nhwc(0, 16, 8, 8);
+    convolution.add(FUSEKIT_BIAS).tensors[FUSEKIT_BIASES] = {memory[1], FUSEKIT_FLOAT, 1, {16}, {1}};
+    check(convolution);
+    for (fusekit_tensor const& empty : {nhwc(0, 16, 8, 8), nhwc(2, 0, 8, 8), nhwc(2, 16, 0, 8)}) {
+        for (std::int32_t const kind : {FUSEKIT_ACTIVATION, FUSEKIT_LAYER_NORM, FUSEKIT_SOFTMAX}) {
+            Layer layer;
+            layer.operators.clear(), layer.arguments.clear();
+            layer.add(kind);
+            layer.x = layer.y = empty;
+            INFO(kind << " of " << empty.extents[0] << " x " << empty.extents[1] << " x " << empty.extents[2]);
+            check(layer);
+        }
+    }
+    REQUIRE(Counts() == before);
+    REQUIRE(launches()[0] == launched);
+}
+
 TEST_CASE("jit plans: a first compilation during capture, and FUSEKIT_JIT=0, are refused") {
     Setup const setup;
     Layer layer;

@@ -54,6 +54,8 @@ TEST_CASE("The ready-made set computes what the oracle does, of every sequence t
              "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float BA clippedrelu t2 #19",
              "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA softrelu t2 #20",
              "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float U t2 #21",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float R t2 #22",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs float RA gelu t2 ~23",
          }) {
         for (char const* type : {"float", "half", "bfloat16"}) {
             std::string const of_type = with_elements(text, type);

@@ -49,8 +49,9 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpConvForward(miopenFusionPlanDescripto
                                                        miopenFusionOpDescriptor_t* convOp,
                                                        miopenConvolutionDescriptor_t convDesc,
                                                        const miopenTensorDescriptor_t wDesc);
-/* Each extent of bDesc is 1 or the output's, as in 1 x C x 1 x 1; the bias is broadcast over modes of extent 1. A bias
-   of more than one value per channel is valid only in a plan with a convolution and without a batch norm. */
+/* Each extent of bDesc is 1 or the output's, as in 1 x C x 1 x 1; the bias is broadcast over modes of extent 1. A plan
+   with a batch norm after a bias that has more than one value per channel, or after any bias if it has no convolution,
+   runs two kernels, with y between them. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                        miopenFusionOpDescriptor_t* biasOp,
                                                        const miopenTensorDescriptor_t bDesc);
@@ -136,8 +137,8 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(const miopenHandle_t han
 /* Computes y = activation(alpha1 conv(x, w) + alpha2 z + bias), for every activation. Each call prepares its launch
    anew.
 
-   Each extent of z and of bias is 1 or y's; both are broadcast over modes of extent 1. At least one of them must have
-   at most one value per channel; if z alone has, alpha2 must be 1.
+   Each extent of z and of bias is 1 or y's; both are broadcast over modes of extent 1. The call runs one kernel if
+   bias has one value per channel, or z has and alpha2 is 1, or no z is added; else two, with y between them.
 
    alpha1 and alpha2 point to floats; null means 1, as in MIOpen. If alpha2 is 0, z is not read, and z and zDesc may be
    null. The call also adds no z if z is null and zDesc is null or was never set. alpha1 = 0 returns

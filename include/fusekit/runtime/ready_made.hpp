@@ -53,6 +53,8 @@ using PixelTrainingBackward = Backward<PixelTrainingActivation>;
 
 /// Optional Bias and optional activation, without a convolution.
 using BiasActivation = Plan<Optional<Bias>, AnyActivation>;
+/// A tensor of y's shape, such as a bias that is broadcast over any modes, and optional activation.
+using ResidualActivation = Plan<Residual, AnyActivation>;
 
 using ConvPlaceNormActivation [[deprecated("write ConvPixelNormActivation")]] = ConvPixelNormActivation;
 using ConvPlaceNormCurved [[deprecated("write ConvPixelNormCurved")]] = ConvPixelNormCurved;

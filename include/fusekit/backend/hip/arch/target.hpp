@@ -80,6 +80,14 @@ inline constexpr bool is_for_sm90a_alone = true;
 inline constexpr bool is_for_sm90a_alone = false;
 #endif
 
+/// True if nvcc compiles relocatable device code (-rdc=true). ptxas then ignores setmaxnreg, so that consumer warps
+/// have the registers of an even division among all warps; identical in every pass.
+#if defined(__CUDACC_RDC__)
+inline constexpr bool is_relocatable = true;
+#else
+inline constexpr bool is_relocatable = false;
+#endif
+
 /// True if the target of this pass has the features of the tag Needed.
 template <class Needed>
 inline constexpr bool has = std::is_base_of_v<Needed, Target>;

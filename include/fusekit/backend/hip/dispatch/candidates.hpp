@@ -19,11 +19,12 @@ template <bool has, class Schedules>
 using ListIf = std::conditional_t<has, Schedules, List<>>;
 
 /// Types: lists of the schedules on NVIDIA's tensor cores for a plan. Planes schedules for 16 bits read NCHW tensors;
-/// Planes schedules for float read NCHW and channels-last tensors.
+/// Planes schedules for float read NCHW and channels-last tensors. In relocatable code those for 16 bits lack registers
+/// and take 7 to 14 times as long, 4 times as long as the next fastest schedule (bench/relocatable.cpp, H200).
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes = PlanesEntry::has_kernel<Plan, T, U> && NvidiaTuning::chooses_planes &&
-                                      (orders == Orders::any || std::is_same_v<T, float>);
+                                      (std::is_same_v<T, float> || (orders == Orders::any && !arch::is_relocatable));
 
     template <bool units>
     FUSEKIT_H static constexpr auto register_operands() {

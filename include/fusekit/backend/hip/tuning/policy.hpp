@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "fusekit/backend/hip/arch/list.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/schedule/bulk_weights.hpp"
 #include "fusekit/backend/hip/schedule/depthwise.hpp"
 #include "fusekit/backend/hip/schedule/direct.hpp"
@@ -178,10 +180,17 @@ FUSEKIT_H constexpr auto planes_table(std::integer_sequence<int, i...>)
 template <class... Schedules>
 FUSEKIT_H constexpr auto split_table(List<Schedules...>) -> List<Split<Schedules>...>;
 
+/// True if consumer warps have the registers for a tile of weight gradients. In relocatable code those of over
+/// 128 x 128 accumulators do not, and take three times as long.
+FUSEKIT_H constexpr bool fits_registers(WeightCut const& tile) {
+    return !arch::is_relocatable || tile.rows * tile.columns <= 128 * 128;
+}
 template <class Of, int... i>
-FUSEKIT_H constexpr auto weight_table(std::integer_sequence<int, i...>)
-    -> List<BulkWeights<Of::weights[i].rows, Of::weights[i].columns, Of::weights[i].pixels, Of::weights[i].stages,
-                        Of::weights[i].products>...>;
+FUSEKIT_H constexpr auto weight_table(std::integer_sequence<int, i...>) -> JoinedList<
+    std::conditional_t<fits_registers(Of::weights[i]),
+                       List<BulkWeights<Of::weights[i].rows, Of::weights[i].columns, Of::weights[i].pixels,
+                                        Of::weights[i].stages, Of::weights[i].products>>,
+                       List<>>...>;
 template <class Of, int... i>
 FUSEKIT_H constexpr auto persistent_weight_table(std::integer_sequence<int, i...>)
     -> List<PersistentWeights<Of::persistent_weights[i].rows, Of::persistent_weights[i].columns,
