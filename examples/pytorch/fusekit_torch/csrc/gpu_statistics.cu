@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.hpp"
+
+template struct fusekit_torch::StatisticsOnGpu<float>;
+template struct fusekit_torch::StatisticsOnGpu<fusekit::half>;
+template struct fusekit_torch::StatisticsOnGpu<fusekit::bfloat16>;
+
+void fusekit_torch::merge_on_gpu(MergeCall const& call, LaunchTarget const& target) { bind(call, RunOnGpu{target}); }
