@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """SyncBatchNorm in two processes against BatchNorm over the whole batch in double, on the CPU by gloo.
 
-With 2 GPUs or more the processes also use one GPU each, by NCCL.
+With a GPU also there, by gloo, and with 2 GPUs on one each, by NCCL.
 """
 
 import copy
@@ -75,7 +75,7 @@ def compare(device, rank, model, shape, images, name, activation=None, mean=0.0)
 
 
 def check(device, rank):
-    network = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 5, 3, bias=False),
+    network = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.Conv2d(8, 5, 3, bias=False),
                             nn.Sequential(nn.BatchNorm2d(5)), nn.ReLU())
     compare(device, rank, network, (3, 9, 7), (5, 2), "network")
     compare(device, rank, nn.BatchNorm2d(6), (6, 3, 5), (4, 0), "a process without images")
@@ -95,7 +95,7 @@ def run(rank, folder, device, backend):
     distributed.init_process_group(backend, init_method=f"file://{folder}/{backend}", rank=rank, world_size=PROCESSES,
                                    timeout=datetime.timedelta(seconds=60))
     try:
-        device = torch.device(device, rank) if device == "cuda" else torch.device(device)
+        device = torch.device(device, rank % torch.cuda.device_count()) if device == "cuda" else torch.device(device)
         if device.type == "cuda":
             torch.cuda.set_device(device)
             torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -125,6 +125,10 @@ class TwoProcesses(unittest.TestCase):
     @unittest.skipUnless(torch.cuda.device_count() >= PROCESSES, "no two GPUs")
     def test_gpus(self):
         self.run_processes("cuda", "nccl")
+
+    @unittest.skipUnless(torch.cuda.is_available() and distributed.is_available(), "no GPU")
+    def test_one_gpu(self):
+        self.run_processes("cuda", "gloo")
 
 
 class OneProcess(unittest.TestCase):

@@ -88,7 +88,7 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
         if not self.training and tracked:
             y = ops.batch_norm_act(images, scale, shift, self.running_mean.float(), self.running_var.float(), self.eps,
                                    *self.activation)
-            return y.reshape(x.shape)
+            return y if x.dim() == 4 else y.reshape(x.shape)
         group = self.process_group if self.training else ALONE
         if self.training and size_of(group) == 1 and x.numel() == x.shape[1]:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {x.size()}")
@@ -104,7 +104,7 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
             with torch.no_grad():
                 self.running_mean.copy_(moved[0])
                 self.running_var.copy_(moved[1])
-        return y.reshape(x.shape)
+        return y if x.dim() == 4 else y.reshape(x.shape)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):

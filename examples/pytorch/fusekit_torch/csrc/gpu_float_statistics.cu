@@ -2,7 +2,5 @@
 #include "gpu.hpp"
 
 template struct fusekit_torch::StatisticsOnGpu<float>;
-template struct fusekit_torch::StatisticsOnGpu<fusekit::half>;
-template struct fusekit_torch::StatisticsOnGpu<fusekit::bfloat16>;
 
 void fusekit_torch::merge_on_gpu(MergeCall const& call, LaunchTarget const& target) { bind(call, RunOnGpu{target}); }
