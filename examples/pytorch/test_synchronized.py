@@ -44,13 +44,14 @@ def compare(device, rank, model, shape, images, name, activation=None, mean=0.0)
         own.activation, after = (activation[0], None, None, None), activation[1]
     trained = own
     if any(each.requires_grad for each in own.parameters()) and all(images):
-        trained = nn.parallel.DistributedDataParallel(own, device_ids=[device.index] if device.index is not None else None)
+        gpus = None if device.index is None else [device.index]
+        trained = nn.parallel.DistributedDataParallel(own, device_ids=gpus)
     first = sum(images[:rank])
     part = slice(first, first + images[rank])
     for step in range(2):
         x = torch.randn(sum(images), *shape) + mean
         factor = torch.randn(reference(x.double()).shape) if step == 0 else factor
-        reference.load_state_dict({**reference.state_dict(), **{k: v.cpu().double() for k, v in own.state_dict().items()}})
+        reference.load_state_dict({key: value.cpu().double() for key, value in own.state_dict().items()})
         whole = x.double().requires_grad_()
         reference.zero_grad(), own.zero_grad()
         y = reference(whole)
@@ -75,8 +76,8 @@ def compare(device, rank, model, shape, images, name, activation=None, mean=0.0)
 
 
 def check(device, rank):
-    network = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True), nn.Conv2d(8, 5, 3, bias=False),
-                            nn.Sequential(nn.BatchNorm2d(5)), nn.ReLU())
+    network = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True),
+                            nn.Conv2d(8, 5, 3, bias=False), nn.Sequential(nn.BatchNorm2d(5)), nn.ReLU())
     compare(device, rank, network, (3, 9, 7), (5, 2), "network")
     compare(device, rank, nn.BatchNorm2d(6), (6, 3, 5), (4, 0), "a process without images")
     compare(device, rank, nn.BatchNorm2d(3), (3, 4, 4), (1, 2), "large means", mean=100.0)
