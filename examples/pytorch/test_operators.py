@@ -119,7 +119,7 @@ class Convolutions(Case):
         for device in DEVICES:
             x, weight, bias = (values(shape, torch.float32, device) for shape in ((1, 4, 5, 5), (8, 4, 3, 3), (8,)))
             conv = ops.conv_bias_act
-            self.refused("activation: expected one of passthru, .*relu.*got rilu", conv, x, weight, bias,
+            self.refused("activation: expected one of .*relu.*got rilu", conv, x, weight, bias,
                          activation="rilu")
             self.refused("alpha: expected nothing, as relu has no alpha", conv, x, weight, bias, alpha=1.0)
             self.refused(r"Bias.bias: expected 8 \(K\), got 7", conv, x, weight, bias[:7])
