@@ -37,7 +37,7 @@ set(table
   "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
   "backend/hip/(backward|channel_statistics|ops|outputs|pooled_outputs)                            hip_waves"
   "backend/hip/mainloop/reduction                                                                  hip_waves"
-  "backend/hip/training                                                                          hip_waves"
+  "backend/hip/(synchronized|training)                                                           hip_waves"
   "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
   "backend/hip/(collapse|element_types.*|transposed)                                              hip_plans"
   "backend/hip/dispatch/fold_patches                                                             sm_90a"

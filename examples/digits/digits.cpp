@@ -83,7 +83,7 @@ void show(std::vector<Image> const& images, std::vector<int> const& answers) {
 
 template <class Device>
 int read_digits(Device& device, std::filesystem::path const& data) {
-    auto const images = held_out_images(data / "digits.txt");
+    auto const images = read_images(data / "digits.txt", true);
     Network<Device> const network(device, Weights(data / "weights.bin"));
     describe(device, network);
 

@@ -16,8 +16,8 @@ struct Image {
     std::array<float, 64> pixels;
 };
 
-/// Held-out third of digits.txt: every image whose index leaves 2 when divided by 3.
-inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
+/// Held-out third of digits.txt, every image whose index leaves 2 when divided by 3, or the others.
+inline std::vector<Image> read_images(std::filesystem::path const& path, bool held_out) {
     constexpr int total = 1797;
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot open " + path.string());
@@ -34,7 +34,7 @@ inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
         if (!good)
             throw std::runtime_error(path.string() + ":" + std::to_string(count + 1) +
                                      ": expected a digit, a space and 64 of 0-9a-g, got '" + line + "'");
-        if (count % 3 == 2) images.push_back(image);
+        if ((count % 3 == 2) == held_out) images.push_back(image);
     }
     if (count != total)
         throw std::runtime_error(path.string() + ": expected " + std::to_string(total) + " images, got " +

@@ -25,7 +25,7 @@ template struct amd::Kernels<
     Plan<B, A<fk::Clamp>>, Plan<C3, B, fk::Store, A<fk::Relu>>, Plan<B, A<fk::Relu>, AveragePool>,
     Plan<G, B, A<fk::Relu>>, Plan<BG, B>, Plan<TrainN, A<fk::Relu>>, Plan<N, A<fk::Relu>, Volume, B>,
     Plan<N, A<fk::Relu>, G, B, R>, Back<TrainM, R, A<fk::Relu>>, Plan<GroupedVolume, M, A<fk::Relu>>,
-    Plan<G, B, fk::Store, Statistics>>;
+    Plan<G, B, fk::Store, Statistics>, Plan<fk::MergedStatistics>, Back<fk::BatchNormSynchronized, A<fk::Relu>>>;
 
 template struct amd::Kernels<fk::half, Plan<C, M, A<fk::Elu>>, Plan<G, B, A<fk::Gelu>, R>, Plan<N, A<fk::Relu>>,
                              Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>, Plan<TrainM, A<fk::Power>>,

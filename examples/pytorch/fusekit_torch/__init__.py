@@ -29,3 +29,4 @@ if "FUSEKIT_TORCH_BUILDING" not in os.environ:
     from .fuse import fuse  # noqa: F401
     from .run import forget  # noqa: F401
     from .operators import batch_norm_act, batch_norm_act_training, conv_bias_act  # noqa: F401
+    from .synchronized import SyncBatchNorm  # noqa: F401

@@ -29,7 +29,7 @@ def with_cuda():
 def options():
     """Arguments of cpp_extension.load; with setup.py, of an extension. FUSEKIT_TORCH_FLAGS replaces how the CPU's code is
     optimized."""
-    sources = ["operators.cpp", *(f"host_{each}.cpp" for each in TYPES)]
+    sources = ["operators.cpp", "host_statistics.cpp", *(f"host_{each}.cpp" for each in TYPES)]
     compiler = ["-std=c++20", *os.environ.get("FUSEKIT_TORCH_FLAGS", "-O3 -march=native").split()]
     result = {"include_dirs": [include_folder()], "cxx": compiler, "cuda": with_cuda()}
     if with_cuda():
@@ -37,7 +37,8 @@ def options():
         if "TORCH_CUDA_ARCH_LIST" not in os.environ and torch.cuda.is_available():
             major, minor = torch.cuda.get_device_capability()
             os.environ["TORCH_CUDA_ARCH_LIST"] = f"{major}.{minor}" + ("a" if major == 9 else "")
-        sources += [f"gpu_{each}{form}.cu" for each in TYPES for form in ("", "_any")] + ["gpu_pool.cu"]
+        forms = ("", "_any", "_statistics")
+        sources += [f"gpu_{each}{form}.cu" for each in TYPES for form in forms] + ["gpu_pool.cu"]
         compiler.append("-DFUSEKIT_TORCH_CUDA")
         result["nvcc"] = ["-std=c++20", "-O3", "--expt-relaxed-constexpr"]
     result["sources"] = [str(FOLDER / "csrc" / each) for each in sources]

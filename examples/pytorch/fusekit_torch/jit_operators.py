@@ -20,6 +20,15 @@ SCHEMAS = {
     "batch_norm_act_backward": "(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor spread, bool "
                                "training, float epsilon, str activation, float? alpha=None, float? beta=None, "
                                "float? gamma=None) -> (Tensor dx, Tensor dscale, Tensor dshift)",
+    "channel_statistics": "(Tensor x) -> Tensor",
+    "merge_statistics": "(Tensor gathered, Tensor running_mean, Tensor running_variance, float momentum) -> "
+                        "(Tensor mean, Tensor variance, Tensor count, Tensor running_mean, Tensor running_variance)",
+    "batch_norm_act_sums": "(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor variance, "
+                           "float epsilon, str activation, float? alpha=None, float? beta=None, float? gamma=None) -> "
+                           "Tensor",
+    "batch_norm_act_synchronized_backward": "(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, "
+                                            "Tensor variance, Tensor sums, Tensor count, float epsilon, str activation, "
+                                            "float? alpha=None, float? beta=None, float? gamma=None) -> Tensor",
     "activation_backward": "(Tensor dy, Tensor x, str activation, float? alpha=None, float? beta=None, "
                            "float? gamma=None) -> Tensor",
     "max_pool_3x3": "(Tensor x) -> Tensor",
@@ -156,15 +165,64 @@ def activation_backward(dy, x, activation, alpha=None, beta=None, gamma=None):
     return like(x, dy.float() * slopes.SLOPES[act.mode](x.float(), *act.numbers))
 
 
-def batch_norm_act_backward(dy, x, scale, shift, mean, spread, training, epsilon, activation, alpha=None, beta=None,
-                            gamma=None):
-    act = activation_of(activation, alpha, beta, gamma)
+def normal_and_gradient(dy, x, scale, shift, mean, spread, activation, *given):
+    """(x - mean) * spread, and dy times the slope of a clamp that follows the scale and shift."""
+    act = activation_of(activation, *given)
     require(act.mode in ("passthru", "relu", "clipped_relu", "clamp"), "activation",
             "passthru, relu, clipped_relu or clamp", activation)
-    spread = spread if training else 1 / torch.sqrt(spread + epsilon)
+    require(dy.dtype == x.dtype, "dy", "elements of x's type", type_of(dy))
     normal = (x.float() - channels(mean)) * channels(spread)
-    slope = slopes.SLOPES[act.mode](normal * channels(scale) + channels(shift), *act.numbers)
-    gradient = dy.float() * slope
+    return normal, dy.float() * slopes.SLOPES[act.mode](normal * channels(scale) + channels(shift), *act.numbers)
+
+
+def channel_statistics(x):
+    require(x.dim() == 4, "x", "4 modes, N x C x H x W", shape_of(x))
+    require_floating(x, x, "x")
+    count = x.numel() // x.shape[1] if x.shape[1] else 0
+    value = x.double() if x.dtype == torch.float32 else x.float()
+    zeros = torch.zeros(x.shape[1], device=x.device)
+    variance, mean = torch.var_mean(value, (0, 2, 3), unbiased=False) if count else (zeros, zeros)
+    return torch.cat([mean.float(), variance.float(), torch.full((1,), float(count), device=x.device)])
+
+
+def merge_statistics(gathered, running_mean, running_variance, momentum):
+    require(gathered.dim() == 2 and gathered.shape[1] % 2 == 1, "gathered", "rows of 2 C + 1 floats", shape_of(gathered))
+    require(gathered.dtype == torch.float32, "gathered", "elements of float", type_of(gathered))
+    count = gathered.shape[1] // 2
+    for name, each in (("running_mean", running_mean), ("running_variance", running_variance)):
+        require(tuple(each.shape) == (count,), name, f"{count} (C)", shape_of(each))
+    counts = gathered[:, -1:].double()
+    means, variances = (torch.where(counts > 0, each.double(), torch.zeros_like(counts))
+                        for each in (gathered[:, :count], gathered[:, count:-1]))
+    total = counts.sum()
+    mean = (counts * means).sum(0) / total.clamp(min=1)
+    squares = (counts * (variances + (means - mean) ** 2)).sum(0)
+    moves = momentum * (total > 1)
+    moved = (running + moves * (to - running) for running, to in
+             ((running_mean.double(), mean), (running_variance.double(), squares / (total - 1).clamp(min=1))))
+    return (mean.float(), (squares / total.clamp(min=1)).float(), total.float().reshape(1),
+            *(each.float() for each in moved))
+
+
+def batch_norm_act_sums(dy, x, scale, shift, mean, variance, epsilon, activation, alpha=None, beta=None, gamma=None):
+    normal, gradient = normal_and_gradient(dy, x, scale, shift, mean, 1 / torch.sqrt(variance + epsilon), activation,
+                                           alpha, beta, gamma)
+    return torch.stack([(gradient * normal).sum((0, 2, 3)), gradient.sum((0, 2, 3))])
+
+
+def batch_norm_act_synchronized_backward(dy, x, scale, shift, mean, variance, sums, count, epsilon, activation,
+                                         alpha=None, beta=None, gamma=None):
+    require(sums.dim() == 2 and sums.shape[0] == 2, "sums", "2 x C floats", shape_of(sums))
+    spread = 1 / torch.sqrt(variance + epsilon)
+    normal, gradient = normal_and_gradient(dy, x, scale, shift, mean, spread, activation, alpha, beta, gamma)
+    dscale, dshift = sums / count
+    return like(x, (gradient - channels(dshift) - normal * channels(dscale)) * channels(scale * spread))
+
+
+def batch_norm_act_backward(dy, x, scale, shift, mean, spread, training, epsilon, activation, alpha=None, beta=None,
+                            gamma=None):
+    spread = spread if training else 1 / torch.sqrt(spread + epsilon)
+    normal, gradient = normal_and_gradient(dy, x, scale, shift, mean, spread, activation, alpha, beta, gamma)
     dscale, dshift = (gradient * normal).sum((0, 2, 3)), gradient.sum((0, 2, 3))
     if training and x.numel():
         count = x.numel() / x.shape[1]

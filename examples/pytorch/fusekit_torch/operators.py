@@ -80,11 +80,25 @@ def fake_max_pool(x):
     return new_like(x, (x.shape[0], x.shape[1], (x.shape[2] + 1) // 2, (x.shape[3] + 1) // 2))
 
 
+def fake_statistics(x):
+    require_images(x)
+    return torch.empty(2 * x.shape[1] + 1, dtype=torch.float32, device=x.device)
+
+
+def fake_merge(gathered, running_mean, running_variance, momentum):
+    return (*(torch.empty_like(running_mean) for _ in range(2)), gathered.new_empty(1),
+            *(torch.empty_like(running_mean) for _ in range(2)))
+
+
 FAKES = {
     "conv_bias_act": fake_conv,
     "batch_norm_act": fake_norm,
     "batch_norm_act_training": fake_norm_training,
     "batch_norm_act_backward": fake_norm_backward,
+    "channel_statistics": fake_statistics,
+    "merge_statistics": fake_merge,
+    "batch_norm_act_sums": lambda dy, x, *rest, **named: torch.empty(2, x.shape[1], device=x.device),
+    "batch_norm_act_synchronized_backward": lambda dy, x, *rest, **named: new_like(x, x.shape),
     "activation_backward": lambda dy, x, *rest, **named: new_like(x, x.shape),
     "max_pool_3x3": fake_max_pool,
     "global_average": lambda x: new_like(x, (x.shape[0], x.shape[1], 1, 1)),

@@ -217,12 +217,15 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
 };
 
 /// Concept of operators that return x unchanged and total the values of each channel: an Accumulator<V> adds each value
-/// and returns a Total<V>, the statistics of the values, which save(total, at, args) writes. After a Conv, args.scratch
-/// has one Total<float> per channel and `total_pixels` pixels.
+/// and returns a Total<V>, the statistics of the values, which save(total, at, args) writes.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
-                                                  typename Op::Args const& args) {
-    Op::save(total, at, args);
+                                                  typename Op::Args const& args) { Op::save(total, at, args); };
+
+/// Concept of StatisticsOps that are valid after a Conv or Gemm: args.scratch then has one Total<float> per channel and
+/// `total_pixels` pixels.
+template <class Op>
+concept TileStatisticsOp = StatisticsOp<Op> && requires(typename Op::Args const& args) {
     { args.scratch.data } -> std::convertible_to<float*>;
 };
 

@@ -212,7 +212,8 @@ private:
     /// Returns dL/dx at the input x of the operator with index Nth, given dy = dL/dy of the plan's output: the product
     /// of the later operators' slopes, by recursion, times slope(x). With `adds`, adds the operators' terms to their
     /// parameter-gradient sums, from sums[Sum] on; without it, calls store_gradients. If operator 0 has batch
-    /// statistics, its slope is left to its Projection.
+    /// statistics, its slope is left to its Projection. An operator with propagate(x, dy, prepared) computes dL/dx
+    /// itself: its result also depends on x through statistics that are its arguments.
     template <bool adds, int Nth, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<Nth>(state);
@@ -226,6 +227,7 @@ private:
         }
         if constexpr (!adds) store_one<Op>(x, dy, at, get<Nth>(args.forward), get<Nth>(args.gradients));
         if constexpr (Nth == 0 && waits) return dy;
+        else if constexpr (requires { Op::propagate(x, dy, own); }) return Op::propagate(x, dy, own);
         else return dy * slope_op<Op>(x, at, own, get<Nth>(args.forward));
     }
 

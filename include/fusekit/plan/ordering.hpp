@@ -96,16 +96,18 @@ struct OneTotal {
 
 struct TotalsFit {
     static constexpr auto sentence =
-        "statistics are not valid after a BatchedGemm, whose tiles end with each matrix: put them in the next Plan";
+        "statistics are not valid after a BatchedGemm, whose tiles end with each matrix, nor MergedStatistics after a "
+        "Conv or Gemm: put them in the next Plan";
     FUSEKIT_H static constexpr bool holds(Sequence plan) {
-        return !plan.any(&OperatorFacts::batched) || !plan.any(&OperatorFacts::totals);
+        return (!plan.any(&OperatorFacts::batched) || !plan.any(&OperatorFacts::totals)) &&
+               (!plan.any(&OperatorFacts::head) || !plan.any(&OperatorFacts::totals_x));
     }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
-                      "statistics are not valid after a BatchedGemm, whose tiles end with each matrix: put them in the "
-                      "next Plan");
+                      "statistics are not valid after a BatchedGemm, whose tiles end with each matrix, nor "
+                      "MergedStatistics after a Conv or Gemm: put them in the next Plan");
         return kept;
     }
 };

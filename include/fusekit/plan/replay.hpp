@@ -56,7 +56,7 @@ struct ReplayedOf<Op> : std::conditional<std::is_void_v<typename Op::Affine>, No
     using Type = typename ReplayedOf::type;
 };
 template <class Op>
-    requires ReductionOp<Op>
+    requires requires { typename Op::Saved; }
 struct ReplayedOf<Op> {
     using Type = typename Op::Saved;
 };
@@ -66,9 +66,9 @@ struct ReplayedOf<Op> {
     using Type = Passing<Op>;
 };
 
-/// Operator that recomputes Op's output in a backward pass: Op itself; Passing<Op> if Op has side effects; for
-/// BatchNormTraining, an operator that loads the statistics that the forward run saved; for a RowOp, its Affine, which
-/// is applied to normalized values.
+/// Operator that recomputes Op's output in a backward pass: Op itself; Passing<Op> if Op has side effects; Op::Saved
+/// where it exists, as for BatchNormTraining, whose Saved loads the statistics that the forward run saved; for a RowOp,
+/// its Affine, which is applied to normalized values.
 template <class Op>
 using Replayed = typename ReplayedOf<Op>::Type;
 

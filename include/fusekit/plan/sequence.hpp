@@ -16,6 +16,7 @@ struct OperatorFacts {
     bool batched;        ///< true for a Gemm with weights for each matrix of a batch
     bool reduces;        ///< true if a result depends on several values: of a channel, a row or a window
     bool totals;         ///< true for statistics, which pass the value through and total it
+    bool totals_x;       ///< true for statistics that are not valid after a Conv or Gemm
     bool pools;          ///< true for a pool: reduces a window to one value
     bool exceeds_tile;   ///< true for a pool whose windows are not the 2 x 2 that a Conv's output tile contains
     bool overlaps;       ///< true for a pool whose windows overlap or leave gaps
@@ -48,6 +49,7 @@ inline constexpr OperatorFacts facts_of = {
     .batched = BatchedOp<Op>,
     .reduces = ReductionOp<Op> || RowOp<Op> || GatherOp<Op>,
     .totals = StatisticsOp<Op>,
+    .totals_x = StatisticsOp<Op> && !TileStatisticsOp<Op>,
     .pools = PoolingOp<Op>,
     .exceeds_tile = exceeds_tile<Op>(),
     .overlaps = overlaps<Op>(),

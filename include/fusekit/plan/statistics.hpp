@@ -80,7 +80,10 @@ struct ReductionSteps<StatisticsHead<Ops...>> {
     template <class V, class At, class State, class Mask = bool>
     FUSEKIT_HD static constexpr void add(Accumulator<V>& accumulator, V value, V, At const& at, State const& state,
                                          Args const& args, Mask counts = true) {
-        accumulator.add(States::template apply_first<Collector::at>(value, at, state, args), counts);
+        value = States::template apply_first<Collector::at>(value, at, state, args);
+        if constexpr (requires { accumulator.add(value, at, Collector::args(args), counts); })
+            accumulator.add(value, at, Collector::args(args), counts);
+        else accumulator.add(value, counts);
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {

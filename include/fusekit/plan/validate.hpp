@@ -47,7 +47,7 @@ FUSEKIT_H void check_op(typename Op::Args const& args, Check const& in) {
     own.operator_name = type_name<Op>;
     if constexpr (requires { typename Op::template Accumulator<float>; }) check_values<Op>(own);
     check_args<Op>(args, own);
-    if constexpr (StatisticsOp<Op>)
+    if constexpr (TileStatisticsOp<Op>)
         if (in.totals_tiles) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
 }
 

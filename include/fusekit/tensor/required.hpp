@@ -12,6 +12,7 @@ namespace fusekit {
 namespace field {
 struct amax;
 struct bias;
+struct count;
 struct dy;
 struct mask;
 struct mean;
@@ -19,6 +20,7 @@ struct scale;
 struct shift;
 struct taps;
 struct variance;
+struct variances;
 struct values;
 struct weights;
 struct z;

@@ -1,4 +1,4 @@
-// expect: statistics are not valid after a BatchedGemm, whose tiles end with each matrix: put them in the next Plan
+// expect: statistics are not valid after a BatchedGemm, whose tiles end with each matrix, nor MergedStatistics after a Conv or Gemm: put them in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -61,6 +61,50 @@ void bind(NormGradientCall const& call, auto const& run) {
                 typed<T>(call.dy), output<T>(call.dx));
         });
 }
+template <fk::Element T>
+void bind(StatisticsCall const& call, auto const& run) {
+    run(fk::Plan<fk::ChannelStatistics>::bind({.mean = view(call.mean), .variance = view(call.variance)}),
+        typed<T>(call.x), fk::no_output);
+}
+inline void bind(MergeCall const& call, auto const& run) {
+    std::int64_t const k = call.channels, row = 2 * k + 1;
+    fk::Layout<4> const of_parts{{{call.parts, k, 1, 1}}, {{row, 1, 1, 1}}};
+    fk::TensorView<float const> const means(call.gathered, of_parts), variances(call.gathered + k, of_parts);
+    fk::TensorView<float const, 1> const count(call.gathered + 2 * k, {{{call.parts}}, {{row}}});
+    run(fk::Plan<fk::MergedStatistics>::bind({.variances = variances,
+                                              .count = count,
+                                              .mean = view(call.mean),
+                                              .variance = view(call.variance),
+                                              .total_count = view(call.total_count),
+                                              .running_mean = view(call.running_mean),
+                                              .running_variance = view(call.running_variance),
+                                              .momentum = call.momentum}),
+        means, fk::no_output);
+}
+template <fk::Element T>
+void bind(NormSumsCall const& call, auto const& run) {
+    using Plan = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Clamp>>;
+    NormCall const& of = call.forward;
+    auto const bound = Plan::bind({view(of.mean), view(of.variance), view(of.scale), view(of.shift), of.epsilon},
+                                  bounds_of(of.activation));
+    run(fk::Backward<Plan>::bind(bound, of.x, {view(call.scale), view(call.shift)}, {}), typed<T>(call.dy),
+        fk::no_output);
+}
+template <fk::Element T>
+void bind(SynchronizedGradientCall const& call, auto const& run) {
+    using Plan = fk::Plan<fk::BatchNormSynchronized, fk::Activation<fk::Clamp>>;
+    NormCall const& of = call.forward;
+    auto const bound = Plan::bind({.mean = view(of.mean),
+                                   .variance = view(of.variance),
+                                   .scale = view(of.scale),
+                                   .shift = view(of.shift),
+                                   .scale_gradient = view(call.scale_gradient),
+                                   .shift_gradient = view(call.shift_gradient),
+                                   .total_count = view(call.total_count),
+                                   .epsilon = of.epsilon},
+                                  bounds_of(of.activation));
+    run(fk::Backward<Plan>::bind(bound, of.x), typed<T>(call.dy), output<T>(call.dx));
+}
 template <fk::Element T, class Mode>
 void bind(ActivationGradientCall const& call, typename Mode::Args const& activation, auto const& run) {
     using Plan = fk::Plan<fk::Activation<Mode>>;

@@ -68,6 +68,18 @@ void GradientOnGpu<T>::run(NormGradientCall const& call, LaunchTarget const& tar
     bind<T>(call, RunOnGpu{target});
 }
 template <fk::Element T>
+void StatisticsOnGpu<T>::run(StatisticsCall const& call, LaunchTarget const& target) {
+    bind<T>(call, RunOnGpu{target});
+}
+template <fk::Element T>
+void StatisticsOnGpu<T>::run(NormSumsCall const& call, LaunchTarget const& target) {
+    bind<T>(call, RunOnGpu{target});
+}
+template <fk::Element T>
+void StatisticsOnGpu<T>::run(SynchronizedGradientCall const& call, LaunchTarget const& target) {
+    bind<T>(call, RunOnGpu{target});
+}
+template <fk::Element T>
 void PoolOnGpu<T>::run(PoolCall const& call, LaunchTarget const& target) {
     bind<T>(call, RunOnGpu{target});
 }

@@ -15,7 +15,7 @@ inline fk::host::Device& host_device() {
 }
 
 template <fk::Element T>
-void run_on_host(auto const& call) {
+void run_activation(auto const& call) {
     auto const run = [](auto const& bound, auto const& x, auto const& y) { bound(host_device(), x, y); };
     if (is_clamp(call.activation.kind)) bind<T, fk::Clamp>(call, bounds_of(call.activation), run);
     else bind<T, AnyMode>(call, call.activation, run);
@@ -23,18 +23,30 @@ void run_on_host(auto const& call) {
 
 template <fk::Element T>
 void OnHost<T>::run(ConvCall const& call) {
-    run_on_host<T>(call);
+    run_activation<T>(call);
 }
 template <fk::Element T>
 void OnHost<T>::run(NormCall const& call) {
-    run_on_host<T>(call);
+    run_activation<T>(call);
 }
 template <fk::Element T>
 void OnHost<T>::run(ActivationGradientCall const& call) {
-    run_on_host<T>(call);
+    run_activation<T>(call);
 }
 template <fk::Element T>
 void OnHost<T>::run(NormGradientCall const& call) {
+    bind<T>(call, [](auto const& bound, auto const& x, auto const& y) { bound(host_device(), x, y); });
+}
+template <fk::Element T>
+void StatisticsOnHost<T>::run(StatisticsCall const& call) {
+    bind<T>(call, [](auto const& bound, auto const& x, auto const& y) { bound(host_device(), x, y); });
+}
+template <fk::Element T>
+void StatisticsOnHost<T>::run(NormSumsCall const& call) {
+    bind<T>(call, [](auto const& bound, auto const& x, auto const& y) { bound(host_device(), x, y); });
+}
+template <fk::Element T>
+void StatisticsOnHost<T>::run(SynchronizedGradientCall const& call) {
     bind<T>(call, [](auto const& bound, auto const& x, auto const& y) { bound(host_device(), x, y); });
 }
 template <fk::Element T>

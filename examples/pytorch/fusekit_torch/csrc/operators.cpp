@@ -145,6 +145,10 @@ bool is_empty(ConvCall const& call) { return call.y.layout.shape[0] == 0; }
 bool is_empty(NormCall const& call) { return call.y.layout.size() == 0; }
 bool is_empty(NormGradientCall const& call) { return call.dx.layout.size() == 0; }
 bool is_empty(ActivationGradientCall const& call) { return call.dx.layout.size() == 0; }
+bool is_empty(StatisticsCall const& call) { return call.x.layout.size() == 0; }
+bool is_empty(MergeCall const& call) { return call.channels == 0; }
+bool is_empty(NormSumsCall const& call) { return call.dy.layout.size() == 0; }
+bool is_empty(SynchronizedGradientCall const& call) { return call.dx.layout.size() == 0; }
 bool is_empty(PoolCall const& call) { return call.y.layout.shape[0] == 0; }
 
 AnyMode::Args activation_of(std::string const& name, Number const& alpha, Number const& beta, Number const& gamma) {
@@ -179,7 +183,7 @@ void run(Tensor const& x, MakeCall const& make_call) {
         auto const call = make_call();
         auto const run_as = [&]<fk::Element T>(T) {
             if (is_empty(call)) return;
-            if (!x.is_cuda()) return OnHost<T>::run(call);
+            if (!x.is_cuda()) return run_on_host<T>(call);
 #ifdef FUSEKIT_TORCH_CUDA
             std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, in stream order
             LaunchTarget const target{
@@ -358,6 +362,117 @@ Tensor activation_backward(Tensor const& given_dy, Tensor const& given_x, std::s
     return dx;
 }
 
+/// 2 C + 1 floats: means and variances of x's channels, 0 for no images, and the number of values per channel.
+Tensor channel_statistics(Tensor const& given) {
+    Guard const guard(given);
+    require_images(given);
+    Tensor const x = dense_like(given, given);
+    std::int64_t const channels = x.size(1), values = x.size(0) * x.size(2) * x.size(3);
+    Tensor const row =
+        at::zeros({2 * channels + 1}, x.options().dtype(at::kFloat).memory_format(at::MemoryFormat::Contiguous));
+    row[2 * channels].fill_(static_cast<double>(values));
+    run(x, [&] {
+        return StatisticsCall{view_of<4>(x, x, "x"), channels_of(row.slice(0, 0, channels), x, "mean"),
+                              channels_of(row.slice(0, channels, 2 * channels), x, "variance")};
+    });
+    return row;
+}
+
+/// Merges rows of channel_statistics. Returns mean, variance, the number of values per channel of all rows, and the
+/// running statistics moved to mean and unbiased variance, unchanged if there are fewer than 2 values.
+std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> merge_statistics(Tensor const& gathered, Tensor const& running_mean,
+                                                                    Tensor const& running_variance, double momentum) {
+    Guard const guard(gathered);
+    Tensor const rows = gathered.contiguous();
+    require(rows.dim() == 2 && rows.size(1) % 2 == 1, "gathered", "rows of 2 C + 1 floats", shape_of(rows));
+    require(rows.scalar_type() == at::kFloat, "gathered", "elements of float", at::toString(rows.scalar_type()));
+    std::int64_t const channels = rows.size(1) / 2;
+    Tensor const mean = at::empty({channels}, rows.options()), variance = at::empty_like(mean),
+                 count = at::empty({1}, rows.options()), moved_mean = running_mean.clone(),
+                 moved_variance = running_variance.clone();
+    auto const channels_named = [&](Tensor const& tensor, char const* argument) {
+        auto const floats = floats_of(tensor, rows, argument);
+        require(floats.count == channels, argument, std::to_string(channels) + " (C)", std::to_string(floats.count));
+        return floats;
+    };
+    run(rows, [&] {
+        return MergeCall{static_cast<float const*>(rows.data_ptr()),
+                         rows.size(0),
+                         channels,
+                         floats_of(mean, rows, "mean"),
+                         floats_of(variance, rows, "variance"),
+                         floats_of(count, rows, "count"),
+                         channels_named(moved_mean, "running_mean"),
+                         channels_named(moved_variance, "running_variance"),
+                         static_cast<float>(momentum)};
+    });
+    return {mean, variance, count, moved_mean, moved_variance};
+}
+
+/// The forward call of a gradient whose activation is a clamp.
+NormCall norm_of_gradient(Tensor const& x, Tensor const& scale, Tensor const& shift, Tensor const& mean,
+                          Tensor const& variance, double epsilon, AnyMode::Args const& activation) {
+    return {view_of<4>(x, x, "x"),
+            channels_of(scale, x, "scale"),
+            channels_of(shift, x, "shift"),
+            channels_of(mean, x, "mean"),
+            channels_of(variance, x, "variance"),
+            {},
+            {},
+            {},
+            {},
+            static_cast<float>(epsilon),
+            activation,
+            {}};
+}
+AnyMode::Args clamp_of(std::string const& activation, Number const& alpha, Number const& beta, Number const& gamma) {
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    require(is_clamp(args.kind), "activation", "passthru, relu, clipped_relu or clamp", activation);
+    return args;
+}
+
+/// 2 x C floats: the sums over x of batch_norm_act's gradients of scale and shift.
+Tensor batch_norm_act_sums(Tensor const& given_dy, Tensor const& given_x, Tensor const& scale, Tensor const& shift,
+                           Tensor const& mean, Tensor const& variance, double epsilon, std::string const& activation,
+                           Number alpha, Number beta, Number gamma) {
+    Guard const guard(given_x);
+    require_images(given_x);
+    auto const args = clamp_of(activation, alpha, beta, gamma);
+    require(given_dy.scalar_type() == given_x.scalar_type(), "dy", "elements of x's type",
+            at::toString(given_dy.scalar_type()));
+    Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x);
+    Tensor const sums = at::zeros({2, x.size(1)}, mean.options());
+    run(x, [&] {
+        return NormSumsCall{norm_of_gradient(x, scale, shift, mean, variance, epsilon, args), view_of<4>(dy, x, "dy"),
+                            channels_of(sums[0], x, "scale"), channels_of(sums[1], x, "shift")};
+    });
+    return sums;
+}
+
+/// dx of batch_norm_act whose mean and variance are those of a batch of which x is a part. `sums`: batch_norm_act_sums
+/// of all parts added up.
+Tensor batch_norm_act_synchronized_backward(Tensor const& given_dy, Tensor const& given_x, Tensor const& scale,
+                                            Tensor const& shift, Tensor const& mean, Tensor const& variance,
+                                            Tensor const& sums, Tensor const& count, double epsilon,
+                                            std::string const& activation, Number alpha, Number beta, Number gamma) {
+    Guard const guard(given_x);
+    require_images(given_x);
+    auto const args = clamp_of(activation, alpha, beta, gamma);
+    require(given_dy.scalar_type() == given_x.scalar_type(), "dy", "elements of x's type",
+            at::toString(given_dy.scalar_type()));
+    require(sums.dim() == 2 && sums.size(0) == 2, "sums", "2 x C floats", shape_of(sums));
+    Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x), dx = new_like(x, x.sizes());
+    run(x, [&] {
+        return SynchronizedGradientCall{norm_of_gradient(x, scale, shift, mean, variance, epsilon, args),
+                                        view_of<4>(dy, x, "dy"),
+                                        channels_of(sums[0], x, "sums"),
+                                        channels_of(sums[1], x, "sums"),
+                                        floats_of(count, x, "count"),
+                                        output_of(dx)};
+    });
+    return dx;
+}
+
 Tensor max_pool_3x3(Tensor const& x) {
     Guard const guard(x);
     require_images(x);
@@ -378,6 +493,10 @@ void implement(torch::Library& m) {
     m.impl("batch_norm_act", batch_norm_act);
     m.impl("batch_norm_act_training", batch_norm_act_training);
     m.impl("batch_norm_act_backward", batch_norm_act_backward);
+    m.impl("channel_statistics", channel_statistics);
+    m.impl("merge_statistics", merge_statistics);
+    m.impl("batch_norm_act_sums", batch_norm_act_sums);
+    m.impl("batch_norm_act_synchronized_backward", batch_norm_act_synchronized_backward);
     m.impl("activation_backward", activation_backward);
     m.impl("max_pool_3x3", max_pool_3x3);
     m.impl("global_average", global_average);
@@ -403,6 +522,17 @@ TORCH_LIBRARY(fusekit, m) {
         "batch_norm_act_backward(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor spread, "
         "bool training, float epsilon, str activation, float? alpha=None, float? beta=None, float? gamma=None) -> "
         "(Tensor dx, Tensor dscale, Tensor dshift)");
+    m.def("channel_statistics(Tensor x) -> Tensor");
+    m.def(
+        "merge_statistics(Tensor gathered, Tensor running_mean, Tensor running_variance, float momentum) -> "
+        "(Tensor mean, Tensor variance, Tensor count, Tensor running_mean, Tensor running_variance)");
+    m.def(
+        "batch_norm_act_sums(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor variance, "
+        "float epsilon, str activation, float? alpha=None, float? beta=None, float? gamma=None) -> Tensor");
+    m.def(
+        "batch_norm_act_synchronized_backward(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, "
+        "Tensor variance, Tensor sums, Tensor count, float epsilon, str activation, float? alpha=None, "
+        "float? beta=None, float? gamma=None) -> Tensor");
     m.def(
         "activation_backward(Tensor dy, Tensor x, str activation, float? alpha=None, float? beta=None, "
         "float? gamma=None) -> Tensor");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <fusekit/ops/activation.hpp>
@@ -62,6 +63,37 @@ struct NormGradientCall {
     Output dx;
 };
 
+/// Mean and variance of x's channels.
+struct StatisticsCall {
+    fk::AnyView<4> x;
+    Floats mean, variance;
+};
+
+/// Merges the statistics of parts of a batch, of K channels each: a row of `gathered`, 2 K + 1 contiguous floats, has a
+/// part's means, variances and count.
+struct MergeCall {
+    float const* gathered;
+    std::int64_t parts, channels;
+    Floats mean, variance, total_count, running_mean, running_variance;
+    float momentum;
+};
+
+/// Gradients of scale and shift, of a NormCall that has read mean and variance and whose activation is_clamp.
+struct NormSumsCall {
+    NormCall forward;
+    fk::AnyView<4> dy;
+    Floats scale, shift;
+};
+
+/// dx of such a NormCall, whose mean and variance are those of a batch of which x is a part: scale_gradient and
+/// shift_gradient are the batch's NormSumsCalls added up, total_count its number of values per channel.
+struct SynchronizedGradientCall {
+    NormCall forward;
+    fk::AnyView<4> dy;
+    Floats scale_gradient, shift_gradient, total_count;
+    Output dx;
+};
+
 /// dx = dy * activation'(x)
 struct ActivationGradientCall {
     fk::AnyView<4> x, dy;
@@ -87,6 +119,13 @@ struct OnHost {
     static void run(ActivationGradientCall const&);
     static void run(PoolCall const&);
 };
+template <fk::Element T>
+struct StatisticsOnHost {
+    static void run(StatisticsCall const&);
+    static void run(NormSumsCall const&);
+    static void run(SynchronizedGradientCall const&);
+};
+void merge_on_host(MergeCall const&);
 template <fk::Element T, class Mode>
 struct OnGpu {
     static void run(ConvCall const&, typename Mode::Args const&, LaunchTarget const&);
@@ -98,9 +137,27 @@ struct GradientOnGpu {
     static void run(NormGradientCall const&, LaunchTarget const&);
 };
 template <fk::Element T>
+struct StatisticsOnGpu {
+    static void run(StatisticsCall const&, LaunchTarget const&);
+    static void run(NormSumsCall const&, LaunchTarget const&);
+    static void run(SynchronizedGradientCall const&, LaunchTarget const&);
+};
+void merge_on_gpu(MergeCall const&, LaunchTarget const&);
+template <fk::Element T>
 struct PoolOnGpu {
     static void run(PoolCall const&, LaunchTarget const&);
 };
+
+template <class Call>
+concept OfStatistics = std::same_as<Call, StatisticsCall> || std::same_as<Call, NormSumsCall> ||
+                       std::same_as<Call, SynchronizedGradientCall>;
+
+template <fk::Element T, class Call>
+void run_on_host(Call const& call) {
+    if constexpr (std::same_as<Call, MergeCall>) merge_on_host(call);
+    else if constexpr (OfStatistics<Call>) StatisticsOnHost<T>::run(call);
+    else OnHost<T>::run(call);
+}
 
 /// Runs a call with the plan for its activation.
 template <fk::Element T>
@@ -111,6 +168,14 @@ void run_on_gpu(auto const& call, LaunchTarget const& target) {
 template <fk::Element T>
 void run_on_gpu(NormGradientCall const& call, LaunchTarget const& target) {
     GradientOnGpu<T>::run(call, target);
+}
+template <fk::Element T, OfStatistics Call>
+void run_on_gpu(Call const& call, LaunchTarget const& target) {
+    StatisticsOnGpu<T>::run(call, target);
+}
+template <fk::Element T>
+void run_on_gpu(MergeCall const& call, LaunchTarget const& target) {
+    merge_on_gpu(call, target);
 }
 template <fk::Element T>
 void run_on_gpu(PoolCall const& call, LaunchTarget const& target) {

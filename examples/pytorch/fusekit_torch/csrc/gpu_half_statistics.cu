@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.hpp"
+
+template struct fusekit_torch::StatisticsOnGpu<fusekit::half>;
