@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/ops/activation.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdio>
 
-#include "support/activation_plans.hpp"
 #include "support/catalogue.hpp"
 #include "support/effort.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
-#include "support/run_case.hpp"
 
 using namespace test;
+namespace fk = fusekit;
 
 namespace {
 
@@ -87,14 +85,4 @@ TEST_CASE("the defaults of an activation's arguments are those of its equation")
     CHECK(fk::LeakyRelu::apply(-100.0f, {}) == -1);
     CHECK(fk::HardSigmoid::apply(0.0f, {}) == 0.5f);
     CHECK(fk::HardSigmoid::apply(3.0f, {}) == 1);
-}
-
-TEST_CASE("elementary functions run in operators of users") {
-    fk::host::Device device(2);
-    CHECK(test::wrong_values_of_functions(device) == 0);
-}
-
-TEMPLATE_LIST_TEST_CASE("every activation runs as a one-operator plan", "", catalogue::Modes) {
-    fk::host::Device device(2);
-    CHECK(test::wrong_values_of_activation<TestType>(device) == 0);
 }

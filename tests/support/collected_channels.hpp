@@ -166,7 +166,7 @@ void check_conv_statistics(Device& device, char const* x_layout, char const* y_l
 /// ChannelStatistics after a Conv: partial tiles, several tiles of pixels and of channels, groups, depthwise, channels
 /// with a mean far from 0 or with equal values, signals and volumes.
 template <class Device>
-void check_conv_channel_statistics(Device& device) {
+void check_conv_channel_statistics(Device& device, Pairs pairs = {}) {
     using Conv = fk::Conv<fk::dynamic>;
     using Signal = fk::Conv<fk::filter(3).pad(1)>;
     using Volume = fk::Conv<fk::filter(2, 3, 1).pad(0, 1, 0)>;
@@ -176,18 +176,21 @@ void check_conv_channel_statistics(Device& device) {
         return window;
     };
     char const* const layouts[][2] = {{"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nhwc", "nchw"}, {"nchw+1", "nhwc*2"}};
-    for (auto const& [x, y] : layouts) {
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{1, 3, 1, 1}, 5, pixel});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 5, 9, 7}, 37, pixel});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{3, 3, 24, 29}, 70, same});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 1, {.offset = 1 << 12}});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 0, {.offset = 5, .exact = true}});
-        check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{2, 5, 9, 7}, 19, same});
-        check_conv_statistics<Conv, LastHalf, 4>(
-            device, x, y, {{1, 6, 9, 7}, 10, {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2}});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 9, 5, 11}, 9, grouped(same, 9)});
-        check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{3, 40, 11, 10}, 40, grouped(same, 40)});
-        check_conv_statistics<Conv, float, 4>(device, x, y, {{1, 40, 3, 90}, 80, grouped(same, 40)});
+    for (auto const& layout : layouts) {
+        auto const check = [&](auto type, CollectedConv const& about) {
+            if (pairs.runs()) check_conv_statistics<Conv, decltype(type), 4>(device, layout[0], layout[1], about);
+        };
+        check(float(), {{1, 3, 1, 1}, 5, pixel});
+        check(float(), {{2, 5, 9, 7}, 37, pixel});
+        check(float(), {{3, 3, 24, 29}, 70, same});
+        check(float(), {{2, 4, 14, 14}, 9, same, 1, {.offset = 1 << 12}});
+        check(float(), {{2, 4, 14, 14}, 9, same, 0, {.offset = 5, .exact = true}});
+        check(fk::half(), {{2, 5, 9, 7}, 19, same});
+        check(LastHalf(), {{1, 6, 9, 7}, 10, {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2}});
+        check(float(), {{2, 9, 5, 11}, 9, grouped(same, 9)});
+        check(fk::half(), {{3, 40, 11, 10}, 40, grouped(same, 40)});
+        check(float(), {{1, 40, 3, 90}, 80, grouped(same, 40)});
+        pairs.next(10);
     }
     for (char const* layout : {"ncw", "nwc"})
         check_conv_statistics<Signal, float, 3>(device, layout, layout,
@@ -207,15 +210,16 @@ void check_exact_statistics(Device& device, char const* layout) {
     check_conv_statistics<Conv, float, 4>(device, layout, layout, {{2, 9, 8, 8}, 9, {.groups = 9}, 1, exactly, true});
 }
 
-/// ChannelStatistics in pointwise plans.
+/// ChannelStatistics in pointwise plans, in all layouts or those that `layouts_run` selects.
 template <class Device>
-void check_channel_statistics(Device& device) {
+void check_channel_statistics(Device& device, Pairs layouts_run = {}) {
     oracle::Shape const shapes[] = {{2, 8, 4, 8},  {3, 5, 7, 9},  {1, 37, 1, 1},
                                     {2, 1, 3, 70}, {9, 64, 6, 6}, {40, 3, 7, 7}};
     char const* const layouts[][2] = {
         {"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nhwc", "nchw"}, {"nchw", "nhwc"}, {"nchw+1", "nchw*2"}};
     int turn = 0;
     for (auto const& layout : layouts) {
+        if (!layouts_run.runs()) continue;
         for (oracle::Shape const& shape : shapes) {
             // On an emulated GPU 16 bits and hard values alternate from shape to shape and from layout to layout.
             bool const all = emulated_part == 1;

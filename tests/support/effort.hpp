@@ -27,4 +27,19 @@ inline constexpr int one_pair_in = 2;
 inline constexpr int one_pair_in = 1;
 #endif
 
+/// Selects pairs of two lists: all, or one in `one_in`, and with another `turn` other ones.
+class Pairs {
+public:
+    constexpr Pairs() = default;
+    constexpr Pairs(int of_pairs, int turn) : one_in(of_pairs), at(turn) {}
+
+    /// True if the next pair of the inner list runs.
+    constexpr bool runs() { return at++ % one_in == 0; }
+    /// Begins the inner list, of `size`, again: its pairs alternate.
+    constexpr void next(int size) { at += size % one_in == 0; }
+
+private:
+    int one_in = 1, at = 0;
+};
+
 }  // namespace test

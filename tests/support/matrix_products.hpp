@@ -256,6 +256,16 @@ void check_batched_products(Device& device) {
     CHECK(difference(expected, y.fetch()) == "");
 }
 
+/// Gemm and a 1x1 convolution of rows or columns on tiles that are whole, partial, and of one element.
+template <class T, class Device>
+void check_same_bits_as_conv(Device& device) {
+    for (bool const rows : {true, false}) {
+        CHECK(same_bits_as_conv<T>(device, 1, 1, 1, 1, rows));
+        CHECK(same_bits_as_conv<T>(device, 3, 17, 29, 23, rows));
+        CHECK(same_bits_as_conv<T>(device, 2, 64, 72, 64, rows));
+    }
+}
+
 /// Odd sizes, matrices of one row or column, strides of every kind; and random ones.
 template <class T, class Device>
 void check_products(Device& device, int random = 12) {
@@ -275,12 +285,7 @@ void check_products(Device& device, int random = 12) {
                                    {5, 3, 3, 3, "kmb", "mk", "kbm", "mkb"}})
         check_product<T, 3>(device, product);
     check_random_products<T>(device, random, sizeof(T));
-    if constexpr (fk::Device<Device>)  // not with a fixed schedule
-        for (bool const rows : {true, false}) {
-            CHECK(same_bits_as_conv<T>(device, 1, 1, 1, 1, rows));
-            CHECK(same_bits_as_conv<T>(device, 3, 17, 29, 23, rows));
-            CHECK(same_bits_as_conv<T>(device, 2, 64, 72, 64, rows));
-        }
+    if constexpr (fk::Device<Device>) check_same_bits_as_conv<T>(device);  // not with a fixed schedule
 }
 
 }  // namespace test

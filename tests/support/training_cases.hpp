@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/effort.hpp"
 #include "support/run_training.hpp"
 
 namespace test {
@@ -57,31 +58,35 @@ inline Case training_case(oracle::Shape shape, std::string const& layouts, bool 
 /// Edge shapes: planes smaller than a vector or a pack, and no multiple of one; one pixel, one image, one channel;
 /// channel counts that are no multiple; more images than are accumulated at once.
 template <class T>
-void check_training_of_odd_shapes(auto& device) {
+void check_training_of_odd_shapes(auto& device, Pairs pairs = {}) {
     oracle::Shape const shapes[] = {{2, 5, 7, 7},   {3, 6, 7, 9},  {2, 3, 55, 55}, {2, 4, 1, 1}, {1, 5, 6, 7},
                                     {4, 1, 5, 5},   {3, 7, 1, 3},  {2, 17, 3, 5},  {5, 2, 1, 1}, {1, 3, 1, 1},
                                     {300, 3, 1, 2}, {2, 70, 2, 2}, {4, 1, 2, 1},   {8, 3, 1, 1}};
     std::vector<char const*> layouts_of = {"nchw", "nhwc"};
     if (sizeof(T) == 4) layouts_of = {"nchw", "nhwc", "nchw+1", "nhwc>nchw", "chwn", "nchw-nw>nchw!8"};
-    for (oracle::Shape const& shape : shapes)
+    for (oracle::Shape const& shape : shapes) {
         for (char const* layouts : layouts_of) {
+            if (!pairs.runs()) continue;
             if (shape.size() > 10000 && layouts != layouts_of[0] && layouts != layouts_of[1]) continue;
             detail::check_training_of<T>(detail::training_case(shape, layouts, true), device);
         }
+        pairs.next(static_cast<int>(layouts_of.size()));
+    }
 }
 
 /// Integers with exact statistics, sums and results, for any summation order.
 template <class T, bool per_pixel = true>
-void check_training_of_integers(auto& device) {
+void check_training_of_integers(auto& device, Pairs pairs = {}) {
     for (oracle::Shape const& shape : {oracle::Shape{4, 5, 8, 8}, {16, 8, 4, 8}, {4, 2, 16, 32}})
         for (char const* layouts : {"nchw", "nhwc", "nchw>nhwc"})
-            detail::check_training_of<T, per_pixel>(detail::training_case(shape, layouts, false), device);
+            if (pairs.runs())
+                detail::check_training_of<T, per_pixel>(detail::training_case(shape, layouts, false), device);
 }
 
 /// Channels whose mean is 10,000 times their deviation, whose first value is an outlier, whose values are equal, or
 /// whose squares, or the sum of the squares, are near or beyond the largest float.
 template <bool per_pixel = true>
-void check_training_of_hard_numbers(auto& device) {
+void check_training_of_hard_numbers(auto& device, Pairs pairs = {}) {
     std::function<void(Problem&)> const changes[] = {
         [](Problem& p) {
             for (double& x : p.x) x = static_cast<float>(10000 + 1.7 * x);
@@ -103,8 +108,9 @@ void check_training_of_hard_numbers(auto& device) {
         }};
     for (auto const& change : changes)
         for (char const* layouts : {"nchw", "nhwc", "nhwc>nchw"})
-            detail::check_training_of<float, per_pixel>(detail::training_case({9, 5, 13, 11}, layouts, true), device,
-                                                        change);
+            if (pairs.runs())
+                detail::check_training_of<float, per_pixel>(detail::training_case({9, 5, 13, 11}, layouts, true),
+                                                            device, change);
 }
 
 /// Variance of such a channel to 4 digits: summing squares of the unshifted values would lose all of them.

@@ -8,15 +8,36 @@
 
 using namespace test;
 
+namespace {
+
+/// Types whose far operands run with a schedule by name, and as the library chooses: offsets count elements of any
+/// type. With FEWER_KERNELS float has the first, and half, of which the library chooses from more schedules, the
+/// second.
+#ifdef FEWER_KERNELS
+template <class T>
+constexpr bool of_one_schedule = sizeof(T) == 4;
+template <class T>
+constexpr bool as_chosen = !of_one_schedule<T>;
+#else
+template <class T>
+constexpr bool of_one_schedule = true;
+template <class T>
+constexpr bool as_chosen = true;
+#endif
+
+}  // namespace
+
 TEMPLATE_TEST_CASE("HIP: convolution operands with offsets beyond 2^31 are computed or refused with a reason", "",
                    float, fk::half) {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
     auto direct = device.with<fk::hip::Direct<64>>();
-    check_far_convs<TestType>(memory, gemm, true);
-    check_far_convs<TestType>(memory, direct, false);
-    check_far_convs<TestType>(memory, device, false);
+    if constexpr (of_one_schedule<TestType>) {
+        check_far_convs<TestType>(memory, gemm, true);
+        check_far_convs<TestType>(memory, direct, false);
+    }
+    if constexpr (as_chosen<TestType>) check_far_convs<TestType>(memory, device, false);
 }
 
 TEMPLATE_TEST_CASE("HIP: images, parameters and outputs with offsets beyond 2^31 are computed", "", float, fk::half) {

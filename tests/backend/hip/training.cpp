@@ -3,6 +3,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/waves.hpp"
 #include "support/backward_outputs.hpp"
 #include "support/backward_plans.hpp"
 #include "support/half_types.hpp"
@@ -19,17 +20,17 @@ using Elements = HalvesAnd<float>;
 
 TEMPLATE_LIST_TEST_CASE("HIP: batch norm in training and its gradients, of odd shapes", "", Elements) {
     fk::hip::Device device = gpu();
-    check_training_of_odd_shapes<TestType>(device);
+    check_training_of_odd_shapes<TestType>(device, pairs_on(device));
 }
 
 TEMPLATE_LIST_TEST_CASE("HIP: batch norm in training and its gradients are exact where arithmetic is", "", Elements) {
     fk::hip::Device device = gpu();
-    check_training_of_integers<TestType>(device);
+    check_training_of_integers<TestType>(device, pairs_on(device));
 }
 
 TEST_CASE("HIP: batch statistics stay accurate where squares would cancel, overflow or underflow") {
     fk::hip::Device device = gpu();
-    check_training_of_hard_numbers(device);
+    check_training_of_hard_numbers(device, pairs_on(device));
     check_variance_of_far_values(device);
     check_training_of_no_numbers(device);
 }

@@ -32,9 +32,11 @@ constexpr bool multiplies = true;
 
 TEST_CASE("HIP: rows of half a packet are loaded element by element") {
     fk::hip::Device device = native();
+    auto scheduled = device.with<fk::hip::NativeGemm<64, 64, 6>>();
+    using Scheduled = decltype(scheduled);
     for (char const* text : {"n2c12h6w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CB #3",
                              "n2c36h6w7k20r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc half CB #3"})
-        check_case(Case::parse(text), run_conv<fk::hip::Device, fk::half, fk::dynamic, B>, device);
+        check_case(Case::parse(text), run_conv<Scheduled, fk::half, fk::dynamic, B>, scheduled);
 }
 
 TEMPLATE_TEST_CASE("HIP: Gemm and BatchedGemm are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
@@ -51,15 +53,17 @@ TEMPLATE_TEST_CASE("HIP: Gemm and BatchedGemm are exact on the matrix units of e
 
 TEST_CASE("HIP: statistics after convolutions on each target's matrix units") {
     fk::hip::Device device = native();
+    auto&& on = fewer_kernels<fk::hip::NativeGemm<64, 64, 6>>(device);
     using Conv = fk::Conv<fk::dynamic>;
     oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
     for (char const* layout : {"nchw", "nhwc"}) {
-        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{2, 5, 9, 7}, 19, same});
-        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{3, 3, 24, 29}, 70, same});
+        check_conv_statistics<Conv, fk::half, 4>(on, layout, layout, {{2, 5, 9, 7}, 19, same});
+        check_conv_statistics<Conv, fk::half, 4>(on, layout, layout, {{3, 3, 24, 29}, 70, same});
     }
 }
 
 TEST_CASE("HIP: infinite values and NaN on each target's matrix units") {
     fk::hip::Device device = native();
-    check_infinite_values<fk::half>(device);
+    auto&& on = fewer_kernels<fk::hip::NativeGemm<64, 64, 6>>(device);
+    check_infinite_values<fk::half>(on);
 }

@@ -71,8 +71,10 @@ TEST_CASE("folded convolutions are exact, and are not computed one output per th
         std::string const text = sizes;
         check_case(Case::parse(text + " nhwc krsc half CBA relu #3"),
                    run_conv<Device, fk::half, fk::dynamic, fk::Bias, Relu>, device);
+#ifndef FEWER_KERNELS  // windows fold before the epilogue
         check_case(Case::parse(text + " nhwc krsc half CRA relu #1"),
                    run_conv<Device, fk::half, fk::dynamic, fk::Residual, Relu>, device);
+#endif
         check_case(Case::parse(text + " nhwc krsc float CBA relu #2"),
                    run_conv<Device, float, fk::dynamic, fk::Bias, Relu>, device);
     }

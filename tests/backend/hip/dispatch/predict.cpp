@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/hip/fewer_kernels.hpp"
 #include "backend/hip/gpu.hpp"
 #include "fusekit/hip.hpp"
 #include "support/check_case.hpp"
@@ -97,9 +98,11 @@ TEST_CASE("HIP: few outputs of a depthwise filter without unrolled code are pred
     CHECK(chosen(fk::half(), 1, true, fk::filter(1, 5).pad(0, 2)) == "Depthwise<128>");
     CHECK(chosen(float(), 1, true, dilated) == "Depthwise<128>");
     fk::hip::Device device = gpu();
+    auto&& on = fewer_kernels<fk::hip::Direct<256>>(device);
+    using On = std::remove_cvref_t<decltype(on)>;
     for (char const* sizes : {"n2c6h12w11k6r3s3pt2l2b2r2u1v1d2e2g6", "n1c5h9w14k10r9s7pt4l3b4r3u1v1d1e1g5"})
         check_case(Case::parse(std::string(sizes) + " nhwc krsc half CB #3"),
-                   run_conv<fk::hip::Device, fk::half, fk::dynamic, fk::Bias>, device);
+                   run_conv<On, fk::half, fk::dynamic, fk::Bias>, on);
 }
 
 TEST_CASE("HIP: a depthwise gradient by x is predicted for Depthwise, through strides too") {

@@ -58,9 +58,11 @@ void check_problems(std::string const& type, std::size_t first, std::size_t step
 TEST_CASE("HIP: GatheredPlanes convolutions on sm_90a's tensor cores are exact") {
     check_problems<fk::half, GatheredPlanes<>>("half", 0, 1);
 }
+#ifndef FEWER_KERNELS  // half's kernels, with instructions that mma/ runs
 TEST_CASE("HIP: GatheredPlanes convolutions of bfloat16 are exact") {
     check_problems<fk::bfloat16, GatheredPlanes<>>("bfloat16", 1, 5);
 }
+#endif
 TEMPLATE_TEST_CASE("HIP: GatheredPlanes convolutions with split-K over a cluster are exact", "",
                    (Split<GatheredPlanes<>, 2>), (Split<GatheredPlanes<>, 4>)) {
     check_problems<fk::half, TestType>("half", 0, 1);

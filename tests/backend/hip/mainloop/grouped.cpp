@@ -142,8 +142,7 @@ TEST_CASE("HIP: an Amax after Grouped sees the values of y only") {
     CHECK(found[0] == largest);
 }
 
-TEMPLATE_TEST_CASE("HIP: an infinity or NaN reaches only outputs whose window and group have it", "", fk::half,
-                   fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: an infinity or NaN reaches only outputs whose window and group have it", "", HalfTypes) {
     fk::hip::Device device = device_with_mma();
     auto grouped = device.with<Grouped<>>();
     for (GroupExtents const& extents :

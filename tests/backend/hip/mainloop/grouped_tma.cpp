@@ -109,8 +109,8 @@ void check_phases(auto& grouped, fk::hip::Device& device, oracle::Shape const& x
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: GroupedTmaConv computes the phases of gradients by x through strides of 2", "", fk::half,
-                   fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("HIP: GroupedTmaConv computes the phases of gradients by x through strides of 2", "",
+                        HalfTypes) {
     fk::hip::Device device = device_with_tma();
     auto grouped = device.with<Grouped<>>();
     check_phases<TestType, fk::filter(3, 3).pad(1).stride(2).groups(6)>(grouped, device, {2, 24, 9, 31});

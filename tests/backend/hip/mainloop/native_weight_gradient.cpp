@@ -10,9 +10,7 @@ using namespace test;
 
 TEST_CASE("HIP: weight gradients of half are exact on the matrix units of each target") {
     fk::hip::Device device = native();
-    check_stage<fk::half>();
-    check_weight_gradients<fk::half>(device);
-    check_loaders<fk::half>(device);
+    check_all_gradients<fk::half>(device);
 }
 
 TEST_CASE("HIP: long sums of weight gradients are exact on each target, with and without split-K") {

@@ -16,7 +16,5 @@ TEST_CASE("HIP: weight gradients of bfloat16, loaded as half is, are exact on th
 
 TEST_CASE("HIP: weight gradients of float are exact on the matrix units of targets that have them") {
     fk::hip::Device device = native();
-    check_stage<float>();
-    check_weight_gradients<float>(device);
-    if constexpr (has_unit<float>) check_loaders<float>(device);
+    check_all_gradients<float>(device);
 }

@@ -97,18 +97,21 @@ void check_all_loaders(fk::hip::Device& device) {
                                                                     {{2, 8, 12, 19}, 5, "nchw", "nchw", "nchw"});
 }
 
-/// Every case of every loader; with FEWER_KERNELS for half on gfx90a alone, whose loaders the other targets share, and
-/// else one case for each loader.
+/// Every window, group and layout, and every case of every loader. With FEWER_KERNELS only half on gfx90a, whose
+/// loaders and epilogue the other targets and types share: these run one case for each loader on their matrix units.
 template <class T>
-void check_loaders(fk::hip::Device& device) {
+void check_all_gradients(fk::hip::Device& device) {
+    check_stage<T>();
 #ifdef FEWER_KERNELS
     constexpr bool every_case =
         std::is_same_v<T, fk::half> && std::is_same_v<fk::hip::arch::Target, fk::hip::arch::Gfx90a>;
 #else
     constexpr bool every_case = true;
 #endif
-    if constexpr (every_case) check_all_loaders<T>(device);
-    else check_each_loader<T>(device);
+    constexpr bool has_loaders = std::is_same_v<T, fk::half> || has_unit<T>;
+    if constexpr (every_case) check_weight_gradients<T>(device);
+    if constexpr (every_case && has_loaders) check_all_loaders<T>(device);
+    else if constexpr (has_loaders) check_each_loader<T>(device);
 }
 
 }  // namespace test
