@@ -71,4 +71,19 @@ struct Kernels {
     }
 };
 
+/// Instantiates the kernels of one schedule; with AMD_EVERY_PLAN, every kernel that a run may choose. Never called.
+template <class Schedule, class T, class... Plans>
+struct KernelsWith {
+    static void choose(fk::hip::Device& device, fk::detail::ImageView<T const> const& x,
+                       fk::detail::ImageView<T> const& y, fk::BoundPlan<Plans> const&... bound) {
+#ifdef AMD_EVERY_PLAN
+        (device.run(bound, x, y), ...);
+#else
+        (device.template with<Schedule>().run(bound, x, y), ...);
+#endif
+    }
+};
+using Small = fk::hip::NativeGemm<64, 64, 6>;
+using Large = fk::hip::NativeGemm<128, 128, 2>;
+
 }  // namespace amd

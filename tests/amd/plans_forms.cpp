@@ -3,18 +3,20 @@
 
 using namespace amd;
 
-template struct amd::Kernels<float, Plan<C, S, B, N, A<fk::Mish>, R>, Plan<A<EveryActivation>>, Plan<M, A<fk::Power>>,
-                             Plan<R, B, N, A<fk::Gelu>, S>, Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>,
-                             Plan<Grouped, B, fk::Store, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>,
+template struct amd::Kernels<float, Plan<A<EveryActivation>>, Plan<M, A<fk::Power>>, Plan<R, B, N, A<fk::Gelu>, S>,
+                             Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>, Plan<B, A<fk::Relu>, fk::GlobalAverage>,
                              Plan<N, R, AverageWindows>, Plan<TrainM, A<fk::Relu>>, Back<TrainN, R, A<fk::Relu>>>;
+template struct amd::KernelsWith<Large, float, Plan<C, S, B, N, A<fk::Mish>, R>,
+                                 Plan<Grouped, B, fk::Store, A<fk::Relu>, MaxPool>>;
 
-template struct amd::Kernels<fk::half, Plan<BG, B, R>, Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>,
+template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>,
                              Plan<fk::LayerNorm, R, A<fk::Gelu>>, Plan<PaddedWindows>, Plan<TappedWindows>,
                              Plan<TappedGradient>, Plan<AverageGradient, R>, Plan<fk::UpsampleBilinear<2>, B>,
                              Plan<fk::PixelShuffle<2>>>;
+template struct amd::KernelsWith<Large, fk::half, Plan<BG, B, R>>;
 
-template struct amd::Kernels<fk::bfloat16, Plan<Depthwise, N, A<fk::Passthru>>, Plan<DepthwiseW3>,
-                             Back<TrainM, A<fk::Elu>>>;
+template struct amd::Kernels<fk::bfloat16, Plan<DepthwiseW3>, Back<TrainM, A<fk::Elu>>>;
+template struct amd::KernelsWith<fk::hip::Depthwise<128>, fk::bfloat16, Plan<Depthwise, N, A<fk::Passthru>>>;
 
 template struct amd::Kernels<fk::int8, Plan<R, M, Q>, Plan<N, MaxWindows>>;
 

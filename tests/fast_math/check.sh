@@ -1,17 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Compiles PROGRAM with the flags, and the oracle, where it has one, without them, and runs it.
-# usage: check.sh COMPILER ROOT FOLDER PROGRAM FLAG...
+# Compiles PROGRAM with the flags and runs it. ORACLES is the archive of the oracle, which is compiled without them.
+# usage: check.sh COMPILER ROOT ORACLES FOLDER PROGRAM FLAG...
 set -e
-compiler=$1 root=$2 folder=$3 program=$4
-shift 4
+compiler=$1 root=$2 oracles=$3 folder=$4 program=$5
+shift 5
 mkdir -p "$folder"
-include() { "$@" -std=c++20 -I"$root/include" -I"$root/tests"; }
-include "$compiler" "$@" -c "$root/tests/fast_math/$program.cpp" -o "$folder/$program.o"
-set -- "$@" -pthread "$folder/$program.o"
-if [ "$program" = functions ]; then
-  include "$compiler" -O1 -w -c "$root/tests/support/oracle_modes.cpp" -o "$folder/oracle.o"
-  set -- "$@" "$folder/oracle.o"
-fi
-"$compiler" "$@" -o "$folder/$program"
+"$compiler" "$@" -std=c++20 -I"$root/include" -I"$root/tests" -pthread "$root/tests/fast_math/$program.cpp" "$oracles" \
+    -o "$folder/$program"
 "$folder/$program"

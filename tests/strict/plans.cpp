@@ -2,7 +2,8 @@
 //
 // Plans of every form, compiled with the warnings that a user's project may enable, and without exceptions. Nothing
 // runs. With HIP defined they use the HIP backend, with any header's HIP names; with MATRIX_UNITS too, plans that have
-// kernels for sm_90a alone.
+// kernels for sm_90a alone. With ONE_TYPE a plan of the HIP backend that several element types have is compiled for
+// one.
 #ifdef HIP
 #include <fusekit/hip.hpp>
 using Device = fusekit::hip::Device;
@@ -135,7 +136,11 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
          [[maybe_unused]] Run<float, 5> const& volumes, [[maybe_unused]] Run<fk::e4m3> const& float8s,
          Run<float, 2> const& matrix, Channels c, [[maybe_unused]] fk::TensorView<float, 3> map) {
 #ifdef MATRIX_UNITS
+#ifdef ONE_TYPE  // schedules of half, below
+    convolutions<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
+#else
     schedules(floats, floats.x, c);
+#endif
     training(floats, c);
 #else
     images(floats, floats.x, c, map);
@@ -144,7 +149,11 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
     images(halves, halves.x, c, map);
     images(bfloats, bfloats.x, c, map);
 #else  // matrix units multiply halves; kernels of bfloat16 are those of half, and all others those of float
+#if defined(ONE_TYPE) && !defined(MATRIX_UNITS)  // schedules of float, above
+    convolutions<fk::filter(3, 3).pad(1)>(halves, halves.x, c);
+#else
     schedules(halves, halves.x, c);
+#endif
     gradients<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
     gradients<fk::filter(3, 3).pad(1)>(halves, halves.x, c);
     convolutions<fk::filter(3, 3).pad(1)>(float8s, float8s.x, c);
@@ -154,7 +163,9 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
     matrices(matrix, matrix.x, c);
 #ifndef MATRIX_UNITS
     types(halves, floats.y, ints.x, c);
+#ifndef ONE_TYPE
     types(floats, ints.y, halves.x, c);
+#endif
     convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
     convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
     matrices(signals, matrix.x, c);

@@ -4,6 +4,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 
+#include "support/half_types.hpp"
 #include "support/refusal.hpp"
 #include "support/training_cases.hpp"
 
@@ -12,13 +13,14 @@ using namespace test;
 static_assert(fk::ReductionOp<fk::BatchNormTraining<fk::Spatial>> &&
               fk::ReductionOp<fk::BatchNormTraining<fk::PerActivation>>);
 
-TEMPLATE_TEST_CASE("batch norm in training and its gradients, of odd shapes", "", float, fk::half, fk::bfloat16) {
+using Elements = HalvesAnd<float>;
+
+TEMPLATE_LIST_TEST_CASE("batch norm in training and its gradients, of odd shapes", "", Elements) {
     fk::host::Device device(3);
     check_training_of_odd_shapes<TestType>(device);
 }
 
-TEMPLATE_TEST_CASE("batch norm in training and its gradients are exact where arithmetic is", "", float, fk::half,
-                   fk::bfloat16) {
+TEMPLATE_LIST_TEST_CASE("batch norm in training and its gradients are exact where arithmetic is", "", Elements) {
     fk::host::Device device(2);
     check_training_of_integers<TestType>(device);
 }
