@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cluster.hpp"
 
+#include "asynchrony.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,9 +10,10 @@
 
 namespace hip_on_cpu {
 
-void Cluster::leave() {
+void Cluster::leave(unsigned rank) {
     std::unique_lock lock(mutex);
     ++finished;
+    over[rank] = true;
     changed.notify_all();
     changed.wait(lock, [&] { return finished == size(); });
 }
@@ -33,8 +36,39 @@ void Cluster::wait(SourceLocation const* location) {
     std::abort();
 }
 
+void Cluster::post(unsigned rank, std::function<void()> operation, SourceLocation const& location) {
+    std::unique_lock const lock(mutex);
+    if (over[rank]) fault("an operation on the shared memory of a block that has finished", location);
+    posted[rank].push_back(std::move(operation));
+    changed.notify_all();
+}
+
+bool Cluster::deliver(unsigned rank) {
+    std::vector<std::function<void()>> operations;
+    {
+        std::unique_lock const lock(mutex);
+        operations.swap(posted[rank]);
+    }
+    for (auto const& each : operations) each();
+    return !operations.empty();
+}
+
+bool Cluster::wait_for_operations(unsigned rank) {
+    std::unique_lock lock(mutex);
+    ++idle;
+    changed.notify_all();
+    auto const none_posted = [&] {
+        for (auto const& each : posted)
+            if (!each.empty()) return false;
+        return true;
+    };
+    changed.wait(lock, [&] { return !posted[rank].empty() || (idle + arrived + finished == size() && none_posted()); });
+    --idle;
+    return !posted[rank].empty();
+}
+
 bool in_cluster() { return running_block().cluster != nullptr; }
-unsigned cluster_rank() { return running_block().cluster_rank; }
+unsigned cluster_rank() { return running_block().cluster ? running_block().cluster_rank : 0; }
 unsigned cluster_size() { return running_block().cluster ? running_block().cluster->size() : 1; }
 
 void cluster_barrier(SourceLocation location) {

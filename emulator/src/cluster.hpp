@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace hip_on_cpu {
 /// Cluster of co-resident blocks, each run by its own OS thread, with the base address of each block's shared memory.
 class Cluster {
 public:
-    explicit Cluster(unsigned count) : blocks(count), shared(count) {}
+    explicit Cluster(unsigned count) : blocks(count), shared(count), posted(count), over(count) {}
 
     unsigned size() const { return static_cast<unsigned>(shared.size()); }
 
@@ -24,9 +25,17 @@ public:
         wait(nullptr);
     }
     /// Returns when all blocks of the cluster have finished, because others may still read this block's memory.
-    void leave();
+    void leave(unsigned rank);
     /// Waits until all blocks of the cluster call it; aborts if one of them has finished.
     void wait(SourceLocation const* location);
+
+    /// Passes an operation on the shared memory of block `rank` to it: its OS thread performs operations in deliver(),
+    /// which returns true if there were any. Aborts if the block has finished.
+    void post(unsigned rank, std::function<void()> operation, SourceLocation const& location);
+    bool deliver(unsigned rank);
+    /// Waits until other blocks have posted operations to block `rank`; returns false if none can, because all other
+    /// blocks wait or have finished, too. Called where none of the block's threads can go on.
+    bool wait_for_operations(unsigned rank);
 
     /// Returns the address in the shared memory of block `rank`, dynamic or static, that corresponds to `own` in the
     /// shared memory of block `from`.
@@ -43,7 +52,9 @@ private:
     std::condition_variable changed;
     std::vector<Block*> blocks;
     std::vector<std::byte*> shared;  // base of each block's thread-local memory
-    unsigned arrived = 0, finished = 0;
+    std::vector<std::vector<std::function<void()>>> posted;
+    std::vector<bool> over;  ///< blocks that have finished
+    unsigned arrived = 0, finished = 0, idle = 0;
     unsigned long barriers = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "asynchrony.hpp"
+#include "cluster.hpp"
 #include "sanitizer.hpp"
 #if HIP_ON_CPU_SANITIZE_ADDRESS
 #include <sanitizer/asan_interface.h>
@@ -76,6 +77,8 @@ void FiberBlock::run(std::function<void()> const& body) {
         while (moved) {
             moved = false;
             for (Wave& wave : waves) moved |= run_until_waiting(wave);
+            if (cluster && waits_for_event())
+                moved = cluster->deliver(cluster_rank) || moved || cluster->wait_for_operations(cluster_rank);
         }
     } while (pass_barrier());
     begun->check_finished();
@@ -179,6 +182,11 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
         for (Thread* thread = wave.first; thread != wave.last; ++thread)
             if (exchanges(*thread)) thread->state = State::ready;
     }
+}
+
+bool FiberBlock::waits_for_event() const {
+    return std::any_of(threads.begin(), threads.end(),
+                       [](Thread const& thread) { return thread.state == State::waiting; });
 }
 
 /// Lets all threads continue from the barrier at which they wait; returns false if all threads have finished.

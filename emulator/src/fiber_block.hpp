@@ -79,6 +79,8 @@ private:
     void arrange();
     bool run_until_waiting(Wave& wave);
     bool pass_barrier();
+    /// True if a thread waits for an event, which another block of the cluster may cause.
+    bool waits_for_event() const;
     void wait(State state, SourceLocation const& location);
     /// With AddressSanitizer, makes accesses beyond the first `bytes` of dynamic shared memory errors.
     void bound_shared(std::size_t bytes);

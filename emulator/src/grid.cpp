@@ -181,7 +181,7 @@ private:
             if (job.cluster) {
                 poison.fill();
                 block.poison_shared();
-                job.cluster->leave();
+                job.cluster->leave(number);
             }
             lock.lock();
             if (++job.finished == job.count) done.notify_all();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/sm90a.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "asynchrony.hpp"
+#include "cluster.hpp"
 #include "factor.hpp"
 #include "hip_on_cpu/cluster.hpp"
 
@@ -131,6 +133,7 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
 void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::function<void()> copy,
           SourceLocation const& location) {
     std::memset(shared_pointer(to), 0xff, bytes);
+    barrier = mapa(barrier, cluster_rank());  // a multicast has the address in the block that issued it
     auto land = [copy = std::move(copy), barrier, bytes, location] {
         copy();
         Barrier& state = barrier_at(barrier, location);
@@ -156,6 +159,20 @@ bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std:
         map->strides[mode - 1] = strides[mode - 1];
     }
     return legal;
+}
+
+/// Performs an operation on the shared memory of block `rank` of the cluster in that block.
+void at_block(unsigned rank, std::function<void()> operation, SourceLocation const& location) {
+    if (rank >= cluster_size())
+        fault("an operation on the shared memory of a block that is not in the cluster", location);
+    if (rank == cluster_rank()) operation();
+    else running_block().cluster->post(rank, std::move(operation), location);
+}
+
+/// Performs an operation in each block of the cluster whose rank is a bit of `blocks`.
+void at_blocks(unsigned blocks, std::function<void()> const& operation, SourceLocation const& location) {
+    for (unsigned rank = 0; blocks >> rank; ++rank)
+        if (blocks >> rank & 1) at_block(rank, operation, location);
 }
 
 bool is_legal_box(TensorMap const& map) {
@@ -211,6 +228,12 @@ void mbarrier_arrive(std::uint32_t address, SourceLocation location) {
     if (barrier.pending == 0) fault("an mbarrier gets more arrivals in a phase than mbarrier_init() expects", location);
     barrier.pending = barrier.pending - 1;
     end_phase_if_complete(barrier);
+}
+
+std::uint32_t mapa(std::uint32_t address, unsigned rank) { return offset_of(address) | rank << rank_bit; }
+
+void mbarrier_arrive_cluster(std::uint32_t address, SourceLocation location) {
+    at_block(address >> rank_bit, [=] { mbarrier_arrive(address, location); }, location);
 }
 
 void mbarrier_arrive_expect_tx(std::uint32_t address, unsigned bytes, SourceLocation location) {
@@ -280,6 +303,23 @@ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barri
     load(
         to, row_bytes(*map) * rows_of(*map), barrier,
         [=, copy = *map] { copy_im2col(copy, to, first, column, row, false); }, location);
+}
+
+void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
+                        unsigned rank, unsigned ctas, SourceLocation const& location) {
+    std::array<std::int32_t, 5> first{};
+    std::copy_n(at, rank, first.begin());
+    at_blocks(ctas, [=, copy = *map] { tma_load(to, &copy, barrier, first.data(), rank, location); }, location);
+}
+
+void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                               std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ctas,
+                               SourceLocation location) {
+    std::array<std::int32_t, 4> first{};
+    std::copy_n(at, 4, first.begin());
+    at_blocks(
+        ctas, [=, copy = *map] { tma_load_im2col(to, &copy, barrier, first.data(), 4, column, row, location); },
+        location);
 }
 
 namespace {

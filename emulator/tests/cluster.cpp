@@ -12,6 +12,8 @@
 
 namespace {
 
+namespace ptx = hip_on_cpu::sm90a;
+
 constexpr unsigned threads = 40;
 
 /// Each thread sums, over all blocks of the cluster, the values that the threads with its index stored to shared memory
@@ -61,6 +63,43 @@ __global__ void name_block(float* out) {
     std::uint32_t const address = hip_on_cpu::sm90a::shared_address(own + 3);
     bool const leads_back = hip_on_cpu::sm90a::shared_pointer(address) == own + 3;
     if (threadIdx.x == 0) out[blockIdx.x] = leads_back && (address & 0xffffff) == 12 ? float(address >> 24) : -1;
+}
+
+/// Kernel argument: a matrix of floats, `rounds` boxes of two rows of 8, and the sums of the boxes that a block
+/// received.
+struct Shares {
+    ptx::TensorMap map;
+    unsigned rounds;
+    float* out;
+};
+
+/// Kernel of clusters of two blocks: each loads a row of a box into both, in each round. A round begins when the
+/// threads of both blocks have read the box before.
+__global__ void share_rows(Shares shares) {
+    constexpr unsigned row_bytes = 128;
+    HIP_DYNAMIC_SHARED(float, box)
+    unsigned const rank = hip_on_cpu::cluster_rank();
+    std::uint32_t const to = ptx::shared_address(box), full = to + 2 * row_bytes, empty = full + 8;
+    if (threadIdx.x == 0) {
+        ptx::mbarrier_init(full, 1);
+        ptx::mbarrier_init(empty, 2);
+    }
+    hip_on_cpu::cluster_barrier();
+    float sum = 0;
+    for (unsigned round = 0; round < shares.rounds; ++round) {
+        if (threadIdx.x == 0) {
+            ptx::mbarrier_wait(empty, round % 2 ^ 1);
+            ptx::mbarrier_arrive_expect_tx(full, 2 * row_bytes);
+            ptx::tma_load_multicast(to + rank * row_bytes, &shares.map, full,
+                                    {0, static_cast<std::int32_t>(2 * round + rank)}, 3);
+        }
+        ptx::mbarrier_wait(full, round % 2);
+        sum += box[threadIdx.x];
+        __syncthreads();
+        if (threadIdx.x < 2) ptx::mbarrier_arrive_cluster(ptx::mapa(empty, threadIdx.x));
+    }
+    shares.out[blockIdx.x * threads + threadIdx.x] = sum;
+    hip_on_cpu::cluster_barrier();
 }
 
 bool has_clusters() {
@@ -122,5 +161,25 @@ TEST_CASE("the shared memory of a block that has finished is NaN") {
         REQUIRE(hipMemcpy(&out, device, sizeof out, hipMemcpyDeviceToHost) == hipSuccess);
         CHECK(out == 2);
         CHECK(hipFree(device) == hipSuccess);
+    }
+}
+
+TEST_CASE("blocks of a cluster load rows into each other's shared memory, and release it") {
+    if (!has_clusters()) SKIP("this device has no clusters");
+    constexpr unsigned rounds = 5, blocks = 4;
+    std::vector<float> x(2 * rounds * 32), out(blocks * threads, -1);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    Shares shares{.map = {}, .rounds = rounds, .out = out.data()};
+    std::uint64_t const extents[] = {32, 2 * rounds}, strides[] = {128};
+    std::uint32_t const box[] = {32, 1};
+    REQUIRE(ptx::encode_tiled(&shares.map, 4, 2, x.data(), extents, strides, box, 0));
+    void* arguments[] = {&shares};
+    REQUIRE(hip_on_cpu::launch_clusters(share_rows, dim3(blocks), dim3(threads), 2, arguments, 256 + 16, nullptr) ==
+            hipSuccess);
+    REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    for (unsigned i = 0; i < out.size(); ++i) {
+        float expected = 0;
+        for (unsigned round = 0; round < rounds; ++round) expected += x[64 * round + i % threads];
+        CHECK(out[i] == expected);
     }
 }

@@ -25,7 +25,7 @@ set(layers
     "^backend/hip/runtime/"
     "^backend/hip/tuning/tile_costs\\.hpp$"
     "^backend/hip/collective/grid_group\\.hpp$"
-    "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|tma_limits|bulk_maps|conv_problem|conv_limits|slabs|stem_shape|halo_(maps|shape)|[a-z0-9_]+_(tiles|gradient)|grouped_taps|plane_grid|tile_order|stride_phases|phase_maps)\\.hpp$"
+    "^backend/hip/(integer|image_order|thread_coord|offset_coord|unmet|tma_limits|multicast|bulk_maps|conv_problem|conv_limits|slabs|stem_shape|halo_(maps|shape)|[a-z0-9_]+_(tiles|gradient)|grouped_taps|plane_grid|tile_order|stride_phases|phase_maps)\\.hpp$"
     "^backend/hip/tuning/(rates|cost)\\.hpp$"
     "^backend/hip/schedule/"
     "^backend/hip/(params|row_params|row_gradient_params|image_packet_params|conv_phases)\\.hpp$"

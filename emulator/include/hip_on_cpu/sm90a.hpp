@@ -48,6 +48,10 @@ void mbarrier_init(std::uint32_t barrier, unsigned arrivals, SourceLocation loca
 void mbarrier_arrive(std::uint32_t barrier, SourceLocation location = SourceLocation::current());
 void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes,
                                SourceLocation location = SourceLocation::current());
+/// mapa: the address in block `rank` of the cluster; mbarrier_arrive_cluster() arrives on an mbarrier at such an
+/// address.
+std::uint32_t mapa(std::uint32_t address, unsigned rank);
+void mbarrier_arrive_cluster(std::uint32_t barrier, SourceLocation location = SourceLocation::current());
 /// Waits until the phase with this parity has completed.
 void mbarrier_wait(std::uint32_t barrier, unsigned parity, SourceLocation location = SourceLocation::current());
 
@@ -90,6 +94,17 @@ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barri
                      unsigned column, unsigned row, SourceLocation location = SourceLocation::current()) {
     tma_load_im2col(to, map, barrier, at, Rank, column, row, location);
 }
+/// The same loads with .multicast::cluster: into each block of the cluster whose rank is a bit of `ctas`.
+void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
+                        unsigned rank, unsigned ctas, SourceLocation const& location);
+template <int Rank>
+void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank],
+                        unsigned ctas, SourceLocation location = SourceLocation::current()) {
+    tma_load_multicast(to, map, barrier, at, Rank, ctas, location);
+}
+void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                               std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ctas,
+                               SourceLocation location = SourceLocation::current());
 void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank,
                SourceLocation const& location);
 /// cp.async.bulk: copies `bytes` contiguous bytes. The program aborts unless `bytes` and both addresses are multiples

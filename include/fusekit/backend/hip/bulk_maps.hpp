@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/backend/hip/multicast.hpp"
 #include "fusekit/backend/hip/tma_limits.hpp"
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/transform.hpp"
@@ -50,6 +51,7 @@ struct BulkMaps {
     bool has_rows_of_taps = false;
     bool packs_taps = false;  ///< true if threads load x, and k-tiles have the channels of several taps
     int rows_of_x = 0;  ///< rows of a k-tile that TMA loads from x
+    Multicast multicast = Multicast::none;
 
     /// True if w_last's boxes load the filters of a tile from filter `first` of `filters` on.
     FUSEKIT_HD bool in_last_column(int first, int filters) const {
@@ -214,8 +216,10 @@ template <class T, class W, class U>
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
     };
-    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(loaded_pixels);
+    std::uint32_t const channels = of_row(sizeof(T));
+    auto pixels = static_cast<std::uint32_t>(loaded_pixels);
     maps.rows_of_x = loaded_pixels;
+    if (maps.multicast == Multicast::x) pixels /= 2;
     bool const single =
         groups == 1 && detail::is_single_pixels(filter) && !detail::unmet_by_pixels(x.layout, x.data, sizeof(T));
     maps.has_windows = !maps.copies_x() && !(single && detail::encode_pixels(maps.x, x, channels, pixels));
@@ -224,7 +228,8 @@ template <class T, class W, class U>
         groups > 1 && w.layout.shape[1] % detail::whole_block == 0 && detail::has_contiguous_taps(w.layout);
     if (maps.packs_taps || maps.has_rows_of_taps) stored.layout = detail::packed_taps(w.layout);
     Extent const of_group = w.layout.shape[0] / groups;
-    auto const filters = static_cast<std::uint32_t>(of_group < tile_n ? of_group : tile_n);
+    auto filters = static_cast<std::uint32_t>(of_group < tile_n ? of_group : tile_n);
+    if (maps.multicast == Multicast::w) filters /= 2;
     std::int64_t const last =
         is_transposed || pairs_filters<U> || maps.copied_bytes > 0 || groups > 1 ? 0 : w.layout.shape[0] % tile_n;
     maps.last_filters = w.layout.shape[0] > tile_n ? static_cast<int>(last) : 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/multicast.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 #include "fusekit/backend/integer.hpp"
 
@@ -24,6 +25,8 @@ struct TileStart {
 /// channels. If the number of columns divides the number of warpgroups in the grid, all tiles of a warpgroup are in one
 /// column, and the warpgroup writes one total per channel.
 ///
+/// With `multicast`, tiles 2 i and 2 i + 1 have this operand in common; their number is even.
+///
 /// If `grouped`, the convolution may have several groups of channels, whose tiles are numbered like those of channels.
 template <int TileM, int TileN, bool totalled, bool grouped = false>
 class TileOrder {
@@ -32,13 +35,16 @@ class TileOrder {
 
 public:
     template <class Problem>
-    __device__ explicit TileOrder(Problem const& conv)
-        : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
+    __device__ explicit TileOrder(Problem const& conv, Multicast multicast = Multicast::none)
+        : tiles_m(rows_of(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM)), multicast)),
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
           tiles_of_group(tiles_n),
           group_k(conv.group_k()),
-          shares_filters(!totalled && (conv.group_k() > conv.gemm_m() ||
-                                       (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {
+          shares_filters(multicast != Multicast::none
+                             ? multicast == Multicast::w
+                             : !totalled &&
+                                   (conv.group_k() > conv.gemm_m() ||
+                                    (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {
         if constexpr (grouped) tiles_n *= static_cast<unsigned>(conv.groups());
     }
 
@@ -81,6 +87,10 @@ public:
     }
 
 private:
+    /// Two CTAs that have filters in common have consecutive tiles along the pixels; the last may be past y.
+    __device__ static constexpr unsigned rows_of(unsigned rows, Multicast multicast) {
+        return multicast == Multicast::w ? (rows + 1) / 2 * 2 : rows;
+    }
     unsigned tiles_m, tiles_n, tiles_of_group;
     int group_k;
     bool shares_filters;

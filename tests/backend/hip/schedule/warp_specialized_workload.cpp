@@ -40,7 +40,19 @@ TEST_CASE("HIP: the time of a k-tile is that of its slowest part") {
     CHECK(work({.m = 128, .n = 128, .steps = 1}, costs).copies == 228);
     costs.narrow_row = 2, costs.odd_row = 3;  // of 256 rows
     CHECK(work({.m = 128, .n = 128, .steps = 1, .narrow = 0.5}, costs).copies == 256);
-    CHECK(work({.m = 128, .n = 128, .steps = 1, .narrow = 0.5, .odd_packets = true}, costs).copies == 384);
+    CHECK(work({.m = 128, .n = 128, .steps = 1, .narrow = 1, .odd_packets = true}, costs).copies == 768);
+    // rows of odd packets in whole k-tiles, too: 132 SMs, half of them, and with half of an operand from another CTA
+    costs.misaligned_row = 4, costs.least_misaligned_row = 3;
+    BulkProduct misaligned{.m = 132 * 128, .n = 128, .steps = 2, .narrow = 0.5, .odd_packets = true};
+    CHECK(work(misaligned, costs).copies == 4 * 256);
+    misaligned.multicast = Multicast::x;
+    CHECK(work(misaligned, costs).copies == 4 * 192);
+    misaligned.multicast = Multicast::none, misaligned.m = 66 * 128;
+    CHECK(work(misaligned, costs).copies == 3 * 256);
+    costs.clipped_odd_row = 5, misaligned.last_packets = 3;  // which half of the k-tiles have
+    CHECK(work(misaligned, costs).copies == 4 * 256);
+    costs.clipped_odd_row = 5, misaligned.last_packets = 3;  // which half of the k-tiles have
+    CHECK(work(misaligned, costs).copies == 4 * 256);
 }
 
 TEST_CASE("HIP: rows past the last filter take time only if TMA loads them") {

@@ -27,6 +27,11 @@ __device__ void mbarrier_arrive(std::uint32_t barrier);
 __device__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes);
 __device__ void mbarrier_wait(std::uint32_t barrier, unsigned parity);
 __device__ void fence_mbarrier_init();
+/// mapa: the shared::cluster address, in CTA `rank` of the cluster, of what is at `address` in this CTA.
+/// mbarrier_arrive_cluster() arrives on an mbarrier at such an address; this CTA's own addresses are shared::cluster
+/// addresses, too.
+__device__ std::uint32_t mapa(std::uint32_t address, unsigned rank);
+__device__ void mbarrier_arrive_cluster(std::uint32_t barrier);
 
 /// Synchronizes `threads` threads on named barrier `number` (0 is that of __syncthreads). bar_sync() waits until all
 /// have arrived; bar_arrive() counts the calling threads as arrived without blocking them.
@@ -61,6 +66,13 @@ __device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t b
 template <int Rank>
 __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                                 std::int32_t const (&at)[Rank], unsigned column, unsigned row);
+/// The same loads with .multicast::cluster: into shared memory at the same offset of each CTA of the cluster whose rank
+/// is a bit of `ctas`; each CTA's bytes complete on its mbarrier at the offset of `barrier`.
+template <int Rank>
+__device__ void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                   std::int32_t const (&at)[Rank], unsigned ctas);
+__device__ void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                          std::int32_t const (&at)[4], unsigned column, unsigned row, unsigned ctas);
 /// cp.async.bulk: copies `bytes` contiguous bytes between global and shared memory. Precondition: `bytes` and both
 /// addresses are multiples of 16. A load completes on the mbarrier `barrier`.
 __device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);

@@ -30,6 +30,14 @@ __device__ inline void mbarrier_wait(std::uint32_t barrier, unsigned parity) {
                      : "r"(barrier), "r"(parity)
                      : "memory");
 }
+__device__ inline std::uint32_t mapa(std::uint32_t address, unsigned rank) {
+    std::uint32_t there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+    return there;
+}
+__device__ inline void mbarrier_arrive_cluster(std::uint32_t barrier) {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 __device__ inline void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 __device__ inline void bar_sync(unsigned number, unsigned threads) {
@@ -107,6 +115,34 @@ __device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uin
             "h"(static_cast<std::uint16_t>(column)), "h"(static_cast<std::uint16_t>(row)),
             "h"(static_cast<std::uint16_t>(0))
             : "memory");
+}
+template <int Rank>
+__device__ void tma_load_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                   std::int32_t const (&at)[Rank], unsigned ctas) {
+    static_assert(Rank == 2 || Rank == 4);
+    if constexpr (Rank == 2)
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+            "{%3, %4}], [%2], %5;" ::"r"(to),
+            "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "h"(static_cast<std::uint16_t>(ctas))
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+            "{%3, %4, %5, %6}], [%2], %7;" ::"r"(to),
+            "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
+            "h"(static_cast<std::uint16_t>(ctas))
+            : "memory");
+}
+__device__ inline void tma_load_im2col_multicast(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                                 std::int32_t const (&at)[4], unsigned column, unsigned row,
+                                                 unsigned ctas) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+        "[%1, {%3, %4, %5, %6}], [%2], {%7, %8}, %9;" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "h"(static_cast<std::uint16_t>(column)),
+        "h"(static_cast<std::uint16_t>(row)), "h"(static_cast<std::uint16_t>(ctas))
+        : "memory");
 }
 __device__ inline void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),

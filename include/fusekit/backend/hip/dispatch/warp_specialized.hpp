@@ -65,7 +65,7 @@ template <class Plan, Element T, OutputElement U>
 FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, ScheduleFacts const& schedule,
                                                              Kernel<ConvParams<Plan, T, U>> const& kernel,
                                                              ConvParams<Plan, T, U> const& params, std::int64_t tiles,
-                                                             TailSplit const& tail) {
+                                                             TailSplit const& tail, bool multicasts = false) {
     if (tail.splits > 1)
         return *prepare_launch(gpu, kernel, params, tail.blocks, LaunchMode::clusters, 0,
                                static_cast<unsigned>(tail.splits));
@@ -73,7 +73,7 @@ FUSEKIT_H Maybe<Launch<ConvParams<Plan, T, U>>> launch_tiles(Gpu const& gpu, Sch
     // Consecutive CTAs read the same tile of x or w. In a cluster of two they run on the same GPC (group of SMs): on an
     // H100 a launch then takes 0.96 to 1.0 of the time. With fewer tiles than SMs, clusters of two take up to a fifth
     // more.
-    bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
+    bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && (tiles >= most || multicasts);
     return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
                            in_pairs ? LaunchMode::clusters : LaunchMode::plain,
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
@@ -122,9 +122,9 @@ template <class Plan, Element T, OutputElement U>
     bool const needs_general = groups > 1 || !params.maps.stores_y || params.maps.copies_x(),
                has_fewer_blocks =
                    skips_blocks(schedule, params.x.layout.shape[1] / groups, params.y.layout.shape[1], false);
-    auto const& kernel = kernels.select(needs_general || has_fewer_blocks);
+    bool const is_general = needs_general || has_fewer_blocks;
     unmet = first_unmet(
-        unmet_by_code(gpu, kernel),
+        unmet_by_code(gpu, kernels.select(is_general)),
         holds(!schedule.splits || launches_clusters(gpu), "this program has code for GPUs without clusters",
               "compile for sm_90a alone"),
         by_loads, stores_by_threads<Plan, T, U> && kernels.has_general() ? unmet_by_thread_stores(params.y) : by_stores,
@@ -141,23 +141,8 @@ template <class Plan, Element T, OutputElement U>
     int const loaded = Plan::totals_tiles || pixels >= schedule.m ? schedule.m : static_cast<int>(pixels);
     // with a Pool a box of x has the windows of even rows of pixels, or those below them: half a tile
     constexpr int boxes = Plan::pools ? 2 : 1, pixels_of_result = Plan::pools ? 4 : 1;
-    bool const encoded = encode_maps(gpu, unmet, [&] {
-        Filter<2> const of_box = filter.stride(boxes * filter.strides[0], filter.strides[1]);
-        return encode(params.maps, params.x, w, params.y, of_box, schedule.n, is_transposed, loaded / boxes,
-                      schedule.splits ? 8 : schedule.m / pixels_of_result, groups) &&
-               encode_read(params, [&](TensorMap& map, auto const& z) {
-                   return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
-               });
-    });
-    if (!encoded) return {};
-    params.maps.rows_of_x *= boxes;
     std::int64_t const columns = groups * divide_up(of_y[1] / groups, schedule.n),
                        tiles = divide_up(pixels, schedule.m) * columns;
-    if constexpr (can_split<Plan, T>)
-        if (schedule.splits) {
-            params.split_k.count = static_cast<unsigned>(split_k);
-            return *prepare_split_k(gpu, kernel, params, schedule, tiles);
-        }
     TailSplit tail;
     if constexpr (has_stream_k_tail<Plan, T>)
         if (groups == 1 && launches_clusters(gpu) && !params.maps.copies_x() &&
@@ -169,7 +154,38 @@ template <class Plan, Element T, OutputElement U>
             params.split_k.count = static_cast<unsigned>(tail.splits);
             params.split_k.whole = static_cast<unsigned>(tail.whole * tail.blocks);
         }
-    return launch_tiles(gpu, schedule, kernel, params, tiles, tail);
+    if constexpr (copies_rows<Plan, T, U>)
+        if (kernels.has_general() && launches_clusters(gpu) && groups == 1 && !params.maps.copies_x() &&
+            !schedule.splits && tail.splits == 1 && fits_multicast(schedule.m, schedule.n, schedule.ping_pong))
+            params.maps.multicast = MulticastCase{schedule.m,
+                                                  schedule.n,
+                                                  pixels,
+                                                  of_y[1],
+                                                  params.x.layout.shape[1],
+                                                  w.layout.shape[2] * w.layout.shape[3],
+                                                  gpu.processors(),
+                                                  is_general}
+                                        .operand();
+    bool const multicasts = params.maps.multicast != Multicast::none;
+    auto const& kernel = kernels.select(is_general || multicasts);
+    bool const encoded = encode_maps(gpu, unmet, [&] {
+        Filter<2> const of_box = filter.stride(boxes * filter.strides[0], filter.strides[1]);
+        return encode(params.maps, params.x, w, params.y, of_box, schedule.n, is_transposed, loaded / boxes,
+                      schedule.splits ? 8 : schedule.m / pixels_of_result, groups) &&
+               encode_read(params, [&](TensorMap& map, auto const& z) {
+                   return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
+               });
+    });
+    if (!encoded) return {};
+    params.maps.rows_of_x *= boxes;
+    if constexpr (can_split<Plan, T>)
+        if (schedule.splits) {
+            params.split_k.count = static_cast<unsigned>(split_k);
+            return *prepare_split_k(gpu, kernel, params, schedule, tiles);
+        }
+    std::int64_t const launched =
+        params.maps.multicast == Multicast::w ? divide_up(divide_up(pixels, schedule.m), 2) * 2 * columns : tiles;
+    return launch_tiles(gpu, schedule, kernel, params, launched, tail, multicasts);
 }
 
 /// Returns the launch of the one sm_90a kernel that computes all phases of a strided TransposedConv. Empty, with

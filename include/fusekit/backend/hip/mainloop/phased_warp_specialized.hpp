@@ -63,8 +63,8 @@ private:
             order.wait();
             if (steps > 0) {
                 Whole::multiply(
-                    shared, acc, state, steps, mma::ChannelBlocks<Atom>(conv.group_c()), thread, first_channel,
-                    [&] { writer.begin_read(params, start); }, [&] { order.arrive(); });
+                    shared, shared.pipeline, acc, state, steps, mma::ChannelBlocks<Atom>(conv.group_c()), thread,
+                    first_channel, [&] { writer.begin_read(params, start); }, [&] { order.arrive(); });
             } else {
                 mma::clear(acc);
                 writer.begin_read(params, start);

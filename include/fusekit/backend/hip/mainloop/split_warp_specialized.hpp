@@ -75,7 +75,7 @@ public:
         writer.prepare(params, conv, start);
         auto const begin_read = [&] { writer.begin_read(params, start); };
         if (own.begin < own.end) {
-            Whole::multiply(shared, acc, state, own.end - own.begin,
+            Whole::multiply(shared, shared.pipeline, acc, state, own.end - own.begin,
                             mma::ChannelBlocks<Atom>(conv.group_c(), own.begin), thread, 0, begin_read, [] {});
         } else {
             mma::clear(acc);

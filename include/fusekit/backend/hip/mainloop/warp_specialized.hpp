@@ -3,11 +3,11 @@
 
 #include <type_traits>
 
-#include "fusekit/backend/hip/collective/accumulator_exchange.hpp"
 #include "fusekit/backend/hip/collective/split_k.hpp"
+#include "fusekit/backend/hip/collective/tail_exchange.hpp"
 #include "fusekit/backend/hip/copy/copied_rows.hpp"
 #include "fusekit/backend/hip/copy/packed_taps.hpp"
-#include "fusekit/backend/hip/copy/tma_im2col.hpp"
+#include "fusekit/backend/hip/copy/tma_multicast.hpp"
 #include "fusekit/backend/hip/epilogue/tma_store.hpp"
 #include "fusekit/backend/hip/mainloop/warp_roles.hpp"
 #include "fusekit/backend/hip/mma/k_loop.hpp"
@@ -57,6 +57,9 @@ protected:
     /// Loads of operands that are misaligned for TMA, and of windows of few channels.
     static constexpr bool copies =
         !plain && copies_rows<Plan, T, U> && fits_copied_rows(tile_m, tile_n, stages, ping_pong);
+    /// The two CTAs of a cluster may load half of the operand that they have in common into both.
+    static constexpr bool multicasts = copies && detail::fits_multicast(tile_m, tile_n, ping_pong);
+    using ConsumerPipeline = ClusterPipeline<Pipeline, multicasts>;
     using Copies = typename CopiedRowsIf<copies>::template Type<Stage, Pipeline, tile_m, tile_n, stages>;
     using Packed = PackedTaps<Stage, Pipeline, tile_m, tile_n, stages>;
 
@@ -64,7 +67,6 @@ protected:
     /// adds the accumulators of warpgroup g of all CTAs, 64 channels, and runs their epilogue.
     static constexpr bool divides_tail =
         has_stream_k_tail<Plan, T> && fits_stream_k_tail(tile_m, tile_n, stages, ping_pong, Schedule::blocks);
-    using Exchange = AccumulatorExchange<Atom, consumers>;
     static constexpr unsigned exchange_barrier = epilogue_barrier + consumers;
 
 public:
@@ -85,8 +87,10 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         Roles const roles(thread);
-        Tiles const tiles(conv);
+        Tiles const tiles(conv, multicast_of(params));
         begin(params, shared, thread, loaders);
+        bool const in_pairs = multicast_of(params) != Multicast::none;
+        if (in_pairs) cluster_barrier();  // the barriers of both CTAs are initialized
         if (roles.begin_producer()) {
             if constexpr (Plan::totals_tiles)
                 if (roles.warp != Roles::first_producer)
@@ -114,7 +118,13 @@ public:
             if (loader < loaders && ptx::elect_sync()) {
                 LoadedOperands const operands = operands_of(loader);
                 State state;
-                if constexpr (divides_tail) {
+                if (in_pairs) {
+                    if constexpr (multicasts) {
+                        for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
+                            load_tile_multicast(params, conv, shared.stages, shared.pipeline, state, block % 2,
+                                                operands.x, tiles[tile]);
+                    }
+                } else if constexpr (divides_tail) {
                     unsigned const steps = bulk_steps<Stage>(conv);
                     for (unsigned item = block; item < items.size(); item += gridDim.x)
                         load_tile_in_bulk<plain>(
@@ -134,6 +144,10 @@ public:
         } else {
             compute(params, conv, shared, thread % 128, roles.group, block, tiles);
         }
+        if (in_pairs) {
+            ptx::bar_warp_sync();
+            cluster_barrier();  // neither CTA loads into the other any more
+        }
     }
 
 protected:
@@ -144,6 +158,11 @@ protected:
         else return {loader == 0, loader == 1};
     }
 
+    __device__ static constexpr Multicast multicast_of([[maybe_unused]] Params const& params) {
+        if constexpr (multicasts) return params.maps.multicast;
+        else return Multicast::none;
+    }
+
     /// `arrivals`: number of threads that TMA-load a stage's operands.
     __device__ static void begin(Params const& params, DynamicShared& shared, unsigned thread, unsigned arrivals = 1) {
         auto const init = [&] {
@@ -151,7 +170,8 @@ protected:
             if constexpr (copies)
                 shared.pipeline.init(params.maps.packs_taps         ? Packed::arrivals
                                      : params.maps.copied_bytes > 0 ? Copies::warps
-                                                                    : arrivals);
+                                                                    : arrivals,
+                                     multicast_of(params) == Multicast::none ? consumers : 2 * consumers);
             else shared.pipeline.init(arrivals);
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         };
@@ -174,6 +194,7 @@ protected:
         State state;
         Order const order{group};
         Writer writer(shared.writers[group], thread, epilogue_barrier + group);
+        ConsumerPipeline const pipeline{shared.pipeline, multicast_of(params), thread};
         if constexpr (ping_pong) {
             first += group * stride, stride *= 2;
             if (group == 1) {
@@ -200,7 +221,7 @@ protected:
             writer.prepare(params, conv, start);
             order.wait();
             multiply(
-                shared, acc, state, range.end - range.begin, k_blocks, thread, first_channel,
+                shared, pipeline, acc, state, range.end - range.begin, k_blocks, thread, first_channel,
                 [&] {
                     if (owns) writer.begin_read(params, start);
                 },
@@ -219,7 +240,9 @@ protected:
                 }
                 if (is_last) writer.send(params, conv, start);  // the TMA store overlaps the merge of the statistics
             } else {
-                if constexpr (divides_tail) exchange(shared, acc[0], thread, group, items, tile.number);
+                if constexpr (divides_tail)
+                    exchange_tail<exchange_barrier, Atom, consumers>(shared.stages, acc[0], thread, group, items,
+                                                                     tile.number);
                 if (owns) writer.store(params, conv, start, acc);
             }
         }
@@ -235,26 +258,6 @@ protected:
         else return {tiles.size(), 1, 0};
     }
 
-    /// Adds the accumulators of an item if it is divided. Warpgroup g of the cluster's CTA g receives the sums of all
-    /// CTAs, in an order that depends on its rank alone, so that results are bitwise identical in every run. The caller
-    /// then calls cluster_wait().
-    __device__ static void exchange(DynamicShared& shared, typename Atom::Accumulators& acc, unsigned thread,
-                                    unsigned group, StreamKTail const& items, unsigned item) {
-        static_assert(sizeof(Exchange) <= sizeof(shared.stages));
-        auto& through = reinterpret_cast<Exchange&>(shared.stages);
-        unsigned own[] = {thread, group};
-        ptx::fence_operands(own);  // computes SMEM addresses here, instead of keeping them in registers during the loop
-        bool const is_divided = items.is_divided(item);
-        unsigned const rank = items.rank_of(item);
-        if (is_divided) {
-            ptx::bar_sync(exchange_barrier, 128 * consumers);  // the MMAs of both warpgroups have read the stages
-            if (rank != group) through.put(own[1], own[0], acc);
-            cluster_barrier();
-        }
-        through.add_others(rank, is_divided && rank == group ? items.splits : 1, own[1], own[0], acc);
-        if (is_divided) cluster_arrive();
-    }
-
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
                                         Tiles const& tiles) {
         Totals::merge_shares(params, shared.totals, tiles.totals(tiles_per_block), thread, [&](auto const& clear) {
@@ -268,9 +271,9 @@ protected:
     /// The k-loop (mma::k_loop()) of an output tile, for `products` accumulator tiles of 64 channels, from row `first`
     /// of the stage's filters on. `k_blocks`: the k-blocks of each k-tile that the general kernel multiplies; the
     /// others are zero.
-    template <class WhenBegun, class WhenAllBegun>
-    __device__ static void multiply(DynamicShared& shared, Accumulators& acc, State& state, unsigned steps,
-                                    mma::ChannelBlocks<Atom> k_blocks, unsigned thread, unsigned first,
+    template <class Ring, class WhenBegun, class WhenAllBegun>
+    __device__ static void multiply(DynamicShared& shared, Ring const& pipeline, Accumulators& acc, State& state,
+                                    unsigned steps, mma::ChannelBlocks<Atom> k_blocks, unsigned thread, unsigned first,
                                     WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
         auto const at_w = ptx::shared_address(shared.stages[0].w);
         auto const first_x = Atom::descriptor(ptx::shared_address(shared.stages[0].x)),
@@ -285,7 +288,7 @@ protected:
             if constexpr (plain) mma::gemm<Atom>(of_stage, a, b, accumulate);
             else mma::gemm_first<Atom>(of_stage, a, b, accumulate, k_blocks.next());
         };
-        mma::k_loop<Atom>(shared.pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
+        mma::k_loop<Atom>(pipeline, state, steps, thread, acc, gemm, when_begun, when_all_begun);
     }
     /// Returns the increment of a descriptor that advances it by `count` filters of a stage; `count` is a multiple of
     /// 64.

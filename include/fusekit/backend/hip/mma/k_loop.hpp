@@ -40,9 +40,7 @@ template <class Atom, class Pipeline, class State, class Steps, class Acc, class
           class WhenAllBegun>
 __device__ void k_loop(Pipeline const& pipeline, State& state, Steps steps, unsigned thread, Acc& acc, Gemm const& gemm,
                        WhenBegun const& when_begun, WhenAllBegun const& when_all_begun) {
-    auto const release = [&](unsigned stage) {
-        if (thread == 0) pipeline.consumer_release(stage);
-    };
+    auto const release = [&](unsigned stage) { pipeline.consumer_release(stage, thread); };
     unsigned previous = 0;
     if constexpr (Atom::needs_promotion) clear(acc);
 #pragma unroll 1

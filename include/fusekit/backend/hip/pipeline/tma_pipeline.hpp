@@ -105,11 +105,11 @@ struct TmaPipeline : TmaStages<stages> {
     std::uint64_t empty[stages];
 
     /// Initializes all mbarriers, with a fence. One thread calls it before the CTA's other threads use the barriers.
-    __device__ void init(unsigned producer_arrivals = producers) {
+    __device__ void init(unsigned producer_arrivals = producers, unsigned consumer_arrivals = consumers) {
 #pragma unroll 1
         for (int i = 0; i < stages; ++i) {
             ptx::mbarrier_init(ptx::shared_address(&this->full[i]), producer_arrivals);
-            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumers);
+            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumer_arrivals);
         }
         ptx::fence_mbarrier_init();
     }
@@ -132,6 +132,11 @@ struct TmaPipeline : TmaStages<stages> {
     template <class Index>
     __device__ void consumer_release(Index stage) const {
         ptx::mbarrier_arrive(ptx::shared_address(&empty[stage]));
+    }
+    /// Reports the same where all threads of a consumer call it, with their index.
+    template <class Index>
+    __device__ void consumer_release(Index stage, unsigned thread) const {
+        if (thread == 0) consumer_release(stage);
     }
 };
 

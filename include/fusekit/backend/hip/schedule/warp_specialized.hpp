@@ -2,13 +2,12 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
+#include "fusekit/backend/hip/schedule/bulk_product.hpp"
 #include "fusekit/backend/hip/schedule/entry.hpp"
-#include "fusekit/backend/hip/schedule/phase_rounds.hpp"
 #include "fusekit/backend/hip/schedule/split.hpp"
 #include "fusekit/backend/hip/schedule/stream_k_tail.hpp"
 #include "fusekit/backend/hip/schedule/tma_operands.hpp"
 #include "fusekit/backend/hip/schedule/warp_specialized_kernels.hpp"
-#include "fusekit/backend/hip/schedule/warp_specialized_workload.hpp"
 
 namespace fusekit::hip {
 
@@ -166,44 +165,14 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
         if (schedule.is_plain && detail::needs_general(of)) return {};
         if (of.copied_bytes > 0 && !fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong))
             return {};
-        int const processors = rates.processors, row_bytes = row_bytes_of(schedule, of);
+        int const processors = rates.processors, row_bytes = detail::row_bytes_of(schedule, of);
         Costs costs = detail::tma_costs(schedule, of, table, processors);
-        if (packs(schedule, of) && of.taps == 1) costs.round += table.tma.packed_pixel * schedule.m;
-        detail::PartTime const time{
-            schedule, of, table, rates, costs, 0, [](detail::PartTime const& all, Product const& part) {
-                int const bytes = row_bytes_of(all.schedule, all.of), element = static_cast<int>(size_of(all.of.type));
-                std::int64_t const channels = bytes / element, run = channels_of_run(all.schedule, all.of),
-                                   steps_of_run = detail::divide_up(run, channels);
-                bool const packs_taps = packs(all.schedule, all.of);
-                BulkProduct product{
-                    part.m,
-                    part.n,
-                    detail::divide_up(part.gemm_k, channels),
-                    run % channels == 0 || packs_taps || (all.of.product.groups > 1 && run % detail::whole_block == 0)
-                        ? 0
-                        : 1 / static_cast<double>(steps_of_run),
-                    run * element % 32 != 0,
-                    bytes,
-                    all.schedule.is_plain ? bytes / 32.0
-                                          : static_cast<double>(detail::divide_up(run * bytes, 32 * channels)) /
-                                                static_cast<double>(steps_of_run),
-                    all.of.copied_bytes,
-                    packs_taps,
-                    element == 1 || all.of.phases > 1,
-                    all.of.product.groups,
-                    part.groups / all.of.product.groups};
-                if (all.of.transposed && all.of.phases == 1) set_rows_of_taps(product, all.schedule, all.of);
-                Workload workload =
-                    warp_specialized_workload(all.schedule, product, all.rates.processors, all.table.tma);
-                if (all.of.phases > 1)
-                    detail::set_busiest(workload, detail::PhaseRounds(all.schedule, all.of, all.rates.processors),
-                                        detail::divide_up(all.of.x[1], channels), all.costs);
-                return workload;
-            }};
+        if (detail::packs(schedule, of) && of.taps == 1) costs.round += table.tma.packed_pixel * schedule.m;
+        detail::PartTime const time{schedule, of, table, rates, costs, 0, detail::time_alone};
         std::int64_t const of_step = row_bytes / static_cast<int>(size_of(of.type)),
-                           runs = packs(schedule, of) ? 1 : of.taps,
-                           steps = detail::divide_up(detail::divide_up(channels_of_run(schedule, of), of_step) * runs,
-                                                     of.phases);
+                           runs = detail::packs(schedule, of) ? 1 : of.taps,
+                           steps = detail::divide_up(
+                               detail::divide_up(detail::channels_of_run(schedule, of), of_step) * runs, of.phases);
         Product const whole{of.product.m, of.product.n, of.product.groups, steps * of_step};
         if (!schedule.splits) {
             Estimate result = with_tail(time, whole, steps);
@@ -218,7 +187,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
 
     /// True if a launch of a schedule that has both kernels selects the general one.
     FUSEKIT_H static constexpr bool selects_general(ScheduleFacts const& schedule, ConvCase const& of) {
-        return detail::needs_general(of) || packs(schedule, of) ||
+        return detail::needs_general(of) || detail::packs(schedule, of) ||
                detail::skips_blocks(schedule, of.x[1], of.y[1], of.phases > 1);
     }
 
@@ -233,9 +202,10 @@ private:
                                                   std::int64_t steps) {
         ScheduleFacts const& schedule = time.schedule;
         ConvCase const& of = time.of;
-        Estimate best = time(whole);
+        Estimate best = detail::PartTime{
+            schedule, of, time.table, time.rates, time.costs, time.products, detail::time_in_pairs}(whole);
         bool const is_plain = of.product.groups == 1 && of.phases == 1 && of.copied_bytes == 0 &&
-                              !packs(schedule, of) && !of.totals && !of.maxima && of.type != DataType::int8;
+                              !detail::packs(schedule, of) && !of.totals && !of.maxima && of.type != DataType::int8;
         if (!is_plain || !launches_clusters(time.rates.architecture) ||
             !fits_stream_k_tail(schedule.m, schedule.n, schedule.stages, schedule.ping_pong, schedule.blocks))
             return best;
@@ -262,38 +232,6 @@ private:
             detail::holds(!of.transposed && !of.totals, "groups of a TransposedConv or with ChannelStatistics", fix),
             detail::multiple_of("C / groups", of.x[1] / groups, 8, fix),
             detail::multiple_of("K / groups", of.y[1] / groups, 8, fix), detail::unmet_by_im2col(of.filter, true));
-    }
-    /// Sets the rows of a TransposedConv's filters that are slow to load: those of the last 64 channels of y, in the
-    /// last column of tiles, if these are fewer. In the last channels of x, taps whose box passes the last tap are
-    /// clipped, which is slow for an odd number of packets of 8 channels, and where rows of less than 128 bytes share
-    /// lines of L2.
-    FUSEKIT_H static constexpr void set_rows_of_taps(BulkProduct& product, ScheduleFacts const& schedule,
-                                                     ConvCase const& of) {
-        constexpr std::int64_t box = 64, packet = 8;
-        std::int64_t const channels = of.y[1], taps = of.taps,
-                           of_last = (detail::divide_up(channels, box) * box - 1) / channels,
-                           clipped = of_last < taps ? of_last : taps;
-        product.mn_major = true;
-        if (channels % box == 0) return;
-        double const rows = static_cast<double>(box) / static_cast<double>(detail::divide_up(channels, schedule.n));
-        if (channels * taps < box || channels / packet % 2 != 0)
-            product.clipped_rows =
-                detail::reads_past_taps(channels, taps)
-                    ? rows * static_cast<double>(clipped) / static_cast<double>(taps * detail::divide_up(of.x[1], box))
-                    : rows;
-        product.past_rows = rows - product.clipped_rows;
-    }
-    FUSEKIT_H static constexpr bool packs(ScheduleFacts const& schedule, ConvCase const& of) {
-        return of.packs_taps && !schedule.splits && !schedule.is_plain &&
-               fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
-    }
-    /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are
-    /// packed, of all taps.
-    FUSEKIT_H static constexpr std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
-        return packs(schedule, of) ? of.x[1] * of.taps : of.x[1] / of.product.groups;
-    }
-    FUSEKIT_H static constexpr int row_bytes_of(ScheduleFacts const& schedule, ConvCase const& of) {
-        return bulk_row_bytes(schedule.n, static_cast<int>(size_of(of.type)));
     }
 };
 

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/multicast.hpp"
 #include "fusekit/backend/hip/schedule/entry.hpp"
 
 namespace fusekit::hip {
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
-/// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets. blocks_of_step: mean
+/// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets; last_packets: that number.
+/// blocks_of_step: mean
 /// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
 /// true if TMA also loads rows past the last filter. mn_major: true for the filters of a TransposedConv: a k-tile has
 /// 64 rows of them per 64 channels of y; clipped_rows, past_rows: mean number of these rows per k-tile that TMA
-/// clips, and that read past a tap (detail::encode_transposed_filters()).
+/// clips, and that read past a tap (detail::encode_transposed_filters()). multicast: the operand of which a CTA loads
+/// half.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
     bool odd_packets = false;
+    int last_packets = 0;
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
@@ -23,6 +27,7 @@ struct BulkProduct {
     std::int64_t splits = 1;  ///< CTAs per tile
     bool mn_major = false;
     double clipped_rows = 0, past_rows = 0;
+    Multicast multicast = Multicast::none;
 };
 
 /// Work of tensor cores with operands loaded by TMA, for the cost model. The time of a k-tile is the maximum of five
@@ -43,6 +48,16 @@ FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& sche
                        available = of.mn_major ? whole_blocks : of.n;
     auto const filters = static_cast<double>(available < schedule.n ? available : schedule.n),
                windows = static_cast<double>(of.m < schedule.m ? of.m : schedule.m);
+    // rows that straddle L2's sectors, in whole k-tiles, too; a CTA loads half of a multicast operand
+    bool const misaligned = of.odd_packets && of.narrow > 0 && of.narrow < 1 && of.groups == 1 && of.splits == 1 &&
+                            of.copied_bytes == 0 && !of.mn_major && !of.packs_taps;
+    double const loaded = windows / (of.multicast == Multicast::x ? 2 : 1) +
+                          filters / (of.multicast == Multicast::w ? 2 : 1),
+                 share = of.multicast == Multicast::none ? static_cast<double>(busy) / processors : 1,
+                 of_whole = tma.misaligned_row * share > tma.least_misaligned_row ? tma.misaligned_row * share
+                                                                                  : tma.least_misaligned_row,
+                 of_misaligned =
+                     of.last_packets > 1 ? of_whole + of.narrow * (tma.clipped_odd_row - of_whole) : of_whole;
     double const of_group_row = of.narrow * tma.group_row * (of.narrow < 1 ? tma.last_group_row : 1);
     double const narrow_factor = schedule.ping_pong ? tma.ping_pong_narrow : 1;
     // rows of a warpgroup's MMAs of a k-tile: those of x for each 64 channels
@@ -53,18 +68,20 @@ FUSEKIT_H constexpr Workload warp_specialized_workload(ScheduleFacts const& sche
                  of_row = of.copied_bytes > 0 ? tma.copy * of.row_bytes / (32 * of.copied_bytes)
                           : of.groups > 1     ? of_group_row
                           : of.mn_major       ? of.narrow * tma.transposed_row
+                          : misaligned        ? of_misaligned
                           : of.packs_taps     ? (tma.packed_step + tma.packed_row * schedule.m) / (windows + filters)
                           : of.narrow > 0 ? of.narrow * (of.odd_packets ? tma.odd_row : tma.narrow_row) * narrow_factor
                           : of.row_bytes < 128 ? tma.short_row
                                                : 0,
                  chain = (tma.chain + tma.chain_row * chain_rows) * of.blocks_of_step / 4,
-                 of_cache = (windows + filters) * of.row_bytes * static_cast<double>(busy) / processors,
+                 of_cache = loaded * of.row_bytes * static_cast<double>(busy) / processors,
                  // k-tiles of whole rows, in a long loop, beside narrow ones, which TMA limits
-        whole = of.narrow > 0 && of.narrow < 1 && of.groups == 1 && of.steps > 4 && (!schedule.ping_pong || of.mn_major)
+        whole = !misaligned && of.narrow > 0 && of.narrow < 1 && of.groups == 1 && of.steps > 4 &&
+                        (!schedule.ping_pong || of.mn_major)
                     ? tma.beside_narrow * (1 - of.narrow) * schedule.n / 16 * of_products
                     : 0,
-                 copies = whole + of_row * (windows + filters) + tma.clipped_row * of.clipped_rows +
-                          tma.past_row * of.past_rows +
+                 copies = whole + of_row * (misaligned ? loaded : windows + filters) +
+                          tma.clipped_row * of.clipped_rows + tma.past_row * of.past_rows +
                           beyond * (tma.row_beyond + static_cast<double>(busy / columns) / tma.processors_beyond);
     return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),

@@ -53,6 +53,9 @@ struct TmaCosts {
     /// cycles per row of a k-tile with fewer channels than a row holds, an even or an odd number of 16-byte packets;
     /// cycles per copied row of less than 128 bytes
     double narrow_row = 0, odd_row = 0, short_row = 0;
+    /// cycles per row that straddles L2's sectors, in whole k-tiles: with all SMs, and at least
+    double misaligned_row = 0, least_misaligned_row = 0;
+    double clipped_odd_row = 0;  ///< the same of the last k-tile of a tap, with more than one packet
     double beside_narrow = 0;  ///< share of the MMAs of whole k-tiles that does not overlap the copies of narrow ones
     /// least cycles of a k-tile, and more per pixel of the tile: a warpgroup's MMAs add to the same accumulators, each
     /// after the one before
