@@ -171,7 +171,7 @@ protected:
                 shared.pipeline.init(params.maps.packs_taps         ? Packed::arrivals
                                      : params.maps.copied_bytes > 0 ? Copies::warps
                                                                     : arrivals,
-                                     multicast_of(params) == Multicast::none ? consumers : 2 * consumers);
+                                     multicast_of(params) == Multicast::none ? 1 : 2);
             else shared.pipeline.init(arrivals);
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         };

@@ -105,11 +105,12 @@ struct TmaPipeline : TmaStages<stages> {
     std::uint64_t empty[stages];
 
     /// Initializes all mbarriers, with a fence. One thread calls it before the CTA's other threads use the barriers.
-    __device__ void init(unsigned producer_arrivals = producers, unsigned consumer_arrivals = consumers) {
+    /// `ctas`: number of CTAs whose consumers release each stage.
+    __device__ void init(unsigned producer_arrivals = producers, unsigned ctas = 1) {
 #pragma unroll 1
         for (int i = 0; i < stages; ++i) {
             ptx::mbarrier_init(ptx::shared_address(&this->full[i]), producer_arrivals);
-            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumer_arrivals);
+            ptx::mbarrier_init(ptx::shared_address(&empty[i]), ctas * consumers);
         }
         ptx::fence_mbarrier_init();
     }
