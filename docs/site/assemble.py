@@ -129,7 +129,7 @@ def toctree(caption, paths):
 def measurements():
     """Rows of the table of layers: the zoo's CSVs and peer_cudnn's."""
     tables, rows = report.layer_tables(), []
-    for name in ("zoo_quarter", "zoo_sample", "zoo"):
+    for name in ("zoo_forward", "zoo_quarter", "zoo_sample", "zoo"):
         path = f"bench/results/h200/{name}.csv"
         for row in csv.DictReader(open(path, newline="")):
             if not row["ours_us"] or not row["peer_us"]:
@@ -158,7 +158,7 @@ EXPLORE = """# Every measurement
 
 Convolutions and batch norms beside cuDNN and PyTorch, from the files of `bench/results/`. Click a column to sort; choose values to filter. A ratio
 above 1 means that fusekit is faster. The figures above the table are of the rows that the filters leave. Rows of older states are here too:
-`zoo.csv` is older than `zoo_sample.csv`, and that older than `zoo_quarter.csv`.
+`zoo.csv` is older than `zoo_sample.csv`, that older than `zoo_quarter.csv`, and that older than `zoo_forward.csv`.
 
 <div id="explore"><noscript>This table needs JavaScript.</noscript></div>
 <script src="../_static/measured.js"></script>

@@ -5,7 +5,7 @@ import pathlib
 import report  # bench/zoo
 
 RESULTS = pathlib.Path("bench/results/h200")
-NEWEST = (RESULTS / "zoo_sample.csv", RESULTS / "zoo_quarter.csv")  # older first: a later row of a layer replaces it
+NEWEST = tuple(RESULTS / f"zoo_{name}.csv" for name in ("sample", "quarter", "forward"))  # older first: a later row of a layer replaces it
 GROUPS = {"forward": ("forward", "half", "nhwc", "32", ""), "by x": ("input", "half", "nhwc", "32", ""),
           "by the weights": ("weights", "half", "nhwc", "32", ""), "forward, batch 1": ("forward", "half", "nhwc", "1", ""),
           "forward, NCHW": ("forward", "half", "nchw", "32", "")}
@@ -59,13 +59,14 @@ def page(groups):
     rows = [each.row for results in groups.values() for each in results]
     dates, commands = sorted({row["date"] for row in rows}), sorted({(row["date"], row["command"]) for row in rows})
     out = ["# Layers of 22 networks", "",
-           "Written by `tools/docs --write` from `bench/results/h200/zoo_sample.csv` and `zoo_quarter.csv`; the newest row of a layer counts. One NVIDIA",
-           f"H200, {rows[0]['versions']}, {' and '.join(dates)}. `bench/zoo` has 492 distinct convolutions and linear layers of 22 networks, from",
-           "ResNet-50 to Llama 2. These are samples of them that were taken by position in the list, not by result.", "",
+           "Written by `tools/docs --write` from `zoo_sample.csv`, `zoo_quarter.csv` and `zoo_forward.csv` in `bench/results/h200`; the newest row of a",
+           f"layer counts. NVIDIA H200s, {rows[0]['versions']}, {' and '.join(dates)}. `bench/zoo` has 492 distinct",
+           "convolutions and linear layers of 22 networks, from ResNet-50 to Llama 2: all of them forward, and samples of them by x and by the weights,",
+           "which were taken by position in the list, not by result.", "",
            "The ratio is the peer's time over fusekit's, with filters known at run time. The peer is the faster of cuDNN's fused kernel and PyTorch's two",
            "kernels, for gradients cuDNN. Half, NHWC, batch 32 unless the column says otherwise. A layer's name is C-H-W-K-RxS-p(pad)-s(stride), then",
-           "its dilation and groups; the rows of all layers are in [zoo_sample.csv](../bench/results/h200/zoo_sample.csv) and",
-           "[zoo_quarter.csv](../bench/results/h200/zoo_quarter.csv).", "",
+           "its dilation and groups; their rows are in [zoo_forward.csv](../bench/results/h200/zoo_forward.csv),",
+           "[zoo_quarter.csv](../bench/results/h200/zoo_quarter.csv) and [zoo_sample.csv](../bench/results/h200/zoo_sample.csv).", "",
            f"Forward, {sentence(groups)}.", "",
            "![Every measured layer, sorted within its class](../bench/results/h200/zoo_forward_half_nhwc_32.svg)", "",
            "## Classes", "", "Layers: geometric mean (least).", ""] + class_table(groups)
