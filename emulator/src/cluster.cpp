@@ -27,6 +27,7 @@ void Cluster::wait(SourceLocation const* location) {
         changed.notify_all();
         return;
     }
+    changed.notify_all();  // blocks that wait for operations may now wait for ever
     changed.wait(lock, [&] { return barriers != before || finished > 0; });
     if (barriers != before) return;
     std::fprintf(
@@ -55,15 +56,18 @@ bool Cluster::deliver(unsigned rank) {
 
 bool Cluster::wait_for_operations(unsigned rank) {
     std::unique_lock lock(mutex);
-    ++idle;
+    idle[rank] = true;
     changed.notify_all();
-    auto const none_posted = [&] {
-        for (auto const& each : posted)
-            if (!each.empty()) return false;
-        return true;
+    auto const none_can = [&] {
+        unsigned waiting = arrived + finished;
+        for (unsigned i = 0; i < size(); ++i) {
+            if (idle[i] && !posted[i].empty()) return false;
+            waiting += idle[i];
+        }
+        return waiting == size();
     };
-    changed.wait(lock, [&] { return !posted[rank].empty() || (idle + arrived + finished == size() && none_posted()); });
-    --idle;
+    changed.wait(lock, [&] { return !posted[rank].empty() || none_can(); });
+    idle[rank] = false;
     return !posted[rank].empty();
 }
 

@@ -14,7 +14,7 @@ namespace hip_on_cpu {
 /// Cluster of co-resident blocks, each run by its own OS thread, with the base address of each block's shared memory.
 class Cluster {
 public:
-    explicit Cluster(unsigned count) : blocks(count), shared(count), posted(count), over(count) {}
+    explicit Cluster(unsigned count) : blocks(count), shared(count), posted(count), over(count), idle(count) {}
 
     unsigned size() const { return static_cast<unsigned>(shared.size()); }
 
@@ -53,8 +53,8 @@ private:
     std::vector<Block*> blocks;
     std::vector<std::byte*> shared;  // base of each block's thread-local memory
     std::vector<std::vector<std::function<void()>>> posted;
-    std::vector<bool> over;  ///< blocks that have finished
-    unsigned arrived = 0, finished = 0, idle = 0;
+    std::vector<bool> over, idle;  ///< blocks that have finished; that wait for operations
+    unsigned arrived = 0, finished = 0;
     unsigned long barriers = 0;
 };
 

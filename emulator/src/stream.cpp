@@ -156,7 +156,8 @@ hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, 
 
 hipError_t hip_on_cpu::launch_clusters(AnyKernel const& kernel, dim3 grid, dim3 block, unsigned cluster,
                                        void** arguments, std::size_t shared_bytes, hipStream_t stream) {
-    return launch_body_in_clusters(body_of(kernel, *arguments), grid, block, cluster, shared_bytes, stream);
+    std::size_t const bytes = checked_shared_bytes(reinterpret_cast<void const*>(kernel.kernel), shared_bytes);
+    return launch_body_in_clusters(body_of(kernel, *arguments), grid, block, cluster, bytes, stream);
 }
 
 hipError_t hipLaunchKernel(AnyKernel const& kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,

@@ -34,7 +34,10 @@ struct MulticastCase {
         if (pixels < m || filters < n || processors % 2 != 0) return Multicast::none;
         if (is_odd ? 2 * tiles < processors : !is_general || tiles < processors) return Multicast::none;
         if (columns % 2 == 0) return Multicast::x;
-        return is_odd || taps == 1 ? Multicast::w : Multicast::none;
+        // an odd number of rows of tiles has one more, past y
+        std::int64_t const launched = (divide_up(pixels, m) + 1) / 2 * 2 * columns;
+        bool const adds_round = divide_up(launched, processors) > divide_up(tiles, processors);
+        return (is_odd || taps == 1) && !adds_round ? Multicast::w : Multicast::none;
     }
 };
 

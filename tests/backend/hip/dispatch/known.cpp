@@ -38,6 +38,23 @@ static_assert(suits<Transposed, Problem<x, fk::nhwc(2, 16, 19, 24)>>);
 static_assert(!suits<Transposed, Problem<x, fk::nhwc(2, 16, 20, 24)>>);
 static_assert(suits<Pooled, Problem<x, fk::nhwc(2, 4, 4, 24)>>);
 
+/// Convolution of a Problem on an H200, without a stream-K tail.
+template <class Given>
+struct Whole {
+    using Known = fk::hip::detail::KnownChoice<fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>, fk::half, fk::half,
+                                               fk::hip::arch::Sm90a, Given>;
+    static constexpr auto of = Known::of;
+    static constexpr auto architecture = Known::architecture;
+    static constexpr int split_k = 1;
+};
+template <class Given>
+constexpr bool compiles_general =
+    fk::hip::detail::OneKernel<Whole<Given>, fk::hip::WarpSpecialized<192, 128, 4>>::general;
+
+// Rows of an odd number of 16-byte packets are multicast, which the general kernel alone does.
+static_assert(compiles_general<Problem<fk::nhwc(32, 28, 28, 312), fk::nhwc(32, 28, 28, 128)>>);
+static_assert(!compiles_general<Problem<fk::nhwc(32, 28, 28, 320), fk::nhwc(32, 28, 28, 128)>>);
+
 }  // namespace
 
 TEST_CASE("HIP: addresses of known layouts that are no multiples of 16 bytes are refused") {

@@ -22,7 +22,8 @@ public:
         pipeline.consumer_wait(state);
     }
     __device__ void consumer_release(unsigned stage, unsigned thread) const {
-        if (thread < releases) ptx::mbarrier_arrive_cluster(empty + stage * sizeof(std::uint64_t));
+        if (thread < releases)
+            ptx::mbarrier_arrive_cluster(empty + stage * static_cast<std::uint32_t>(sizeof(std::uint64_t)));
     }
 
 private:

@@ -98,8 +98,12 @@ struct OneKernel<Choice, Schedule, HaloEntry> {
 };
 template <class Choice, class Schedule>
 struct OneKernel<Choice, Schedule, WarpSpecializedEntry> {
-    static constexpr bool general = kernels_of<Schedule>() != Kernels::plain &&
-                                    WarpSpecializedEntry::selects_general(facts_of<Schedule>(), Choice::of);
+    static constexpr bool multicasts =
+        Choice::split_k <= 1 && multicast_of(facts_of<Schedule>(), Choice::of, Choice::of.product,
+                                             rates_of(Choice::architecture)) != Multicast::none;
+    static constexpr bool general =
+        kernels_of<Schedule>() != Kernels::plain &&
+        (multicasts || WarpSpecializedEntry::selects_general(facts_of<Schedule>(), Choice::of));
     using Tile =
         WithKernels<typename TileOf<WholeSchedule<Schedule>>::Type, general ? Kernels::general : Kernels::plain>;
     using Type = std::conditional_t<SplitSchedule<Schedule>, Split<Tile>, Tile>;

@@ -168,6 +168,7 @@ template <class Plan, Element T, OutputElement U>
                                         .operand();
     bool const multicasts = params.maps.multicast != Multicast::none;
     auto const& kernel = kernels.select(is_general || multicasts);
+    if (multicasts && (unmet = unmet_by_code(gpu, kernel))) return {};
     bool const encoded = encode_maps(gpu, unmet, [&] {
         Filter<2> const of_box = filter.stride(boxes * filter.strides[0], filter.strides[1]);
         return encode(params.maps, params.x, w, params.y, of_box, schedule.n, is_transposed, loaded / boxes,
