@@ -154,7 +154,7 @@ void with_formula(std::string const& name, F const& f) {
 }  // namespace
 }  // namespace modes
 
-template <std::floating_point Real>
+template <class Real>
 Real Mode::operator()(Real x) const {
     Real y = x;
     modes::with_formula(name, [&](auto const& formula) {
@@ -166,7 +166,7 @@ Real Mode::operator()(Real x) const {
 template double Mode::operator()(double) const;
 template long double Mode::operator()(long double) const;
 
-template <std::floating_point Real>
+template <class Real>
 Real Mode::slope(Real x) const {
     Real slope = x;
     modes::with_formula(name, [&](auto const& formula) {

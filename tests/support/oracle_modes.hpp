@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <concepts>
 #include <string>
 
 #include "support/bounded.hpp"
@@ -15,15 +14,16 @@ struct ModeKind {
     double tail = 0;     ///< relative error of the gate, for x < -1
 };
 
-/// An activation by name, with the arguments of its mode. Real is double, or long double for tests of double.
+/// An activation by name, with the arguments of its mode. Real is double, or long double for tests of double; without a
+/// concept, which newer compilers write into the names of functions.
 struct Mode {
     std::string name;
     double alpha = 0, beta = 0, gamma = 0;
 
-    template <std::floating_point Real>
+    template <class Real>
     Real operator()(Real x) const;
     /// Derivative; at kinks as documented in ops/activation.
-    template <std::floating_point Real>
+    template <class Real>
     Real slope(Real x) const;
 
     ModeKind kind() const;
