@@ -144,6 +144,21 @@ class OneProcess(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "2 to 5 modes, N x C x ..., got 1"):
             own(torch.zeros(5))
 
+    def test_second_derivatives_are_refused(self):
+        x = torch.randn(4, 3, 5, 5, requires_grad=True)
+        y = fusekit_torch.SyncBatchNorm(3)(x)
+        gradient, = torch.autograd.grad((y ** 3).sum(), x, create_graph=True)
+        with self.assertRaisesRegex(RuntimeError, "once_differentiable"):
+            gradient.square().sum().backward()
+
+    def test_a_refused_call_counts_no_batch(self):
+        norm = fusekit_torch.SyncBatchNorm(3)
+        with self.assertRaises(RuntimeError):
+            norm(torch.randn(2, 4, 3, 3))
+        self.assertEqual(int(norm.num_batches_tracked), 0)
+        norm.num_batches_tracked = None
+        norm(torch.randn(2, 3, 3, 3))
+
     def test_refusals_are_sentences(self):
         ops, zeros = torch.ops.fusekit, torch.zeros
         for sentence, call in (

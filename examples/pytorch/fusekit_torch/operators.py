@@ -187,6 +187,10 @@ if hasattr(torch.library, "register_autograd"):  # PyTorch 2.4
         torch.library.register_autograd(f"fusekit::{name}", backward, setup_context=save)
     for name, why in (("batch_norm_act_backward", "it is one, and the library has no second derivatives"),
                       ("activation_backward", "it is one, and the library has no second derivatives"),
+                      ("batch_norm_act_sums", "it is one, and the library has no second derivatives"),
+                      ("batch_norm_act_synchronized_backward", "it is one, and the library has no second derivatives"),
+                      ("channel_statistics", "SyncBatchNorm has its gradient"),
+                      ("merge_statistics", "SyncBatchNorm has its gradient"),
                       ("max_pool_3x3", "a pool's gradient has more elements than its dy; use max_pool2d to train"),
                       ("global_average", "a pool's gradient has more elements than its dy; use mean((2, 3)) to train")):
         torch.library.register_autograd(f"fusekit::{name}", without_gradient(name, why))

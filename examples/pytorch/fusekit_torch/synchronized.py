@@ -8,6 +8,7 @@ processes. Processes may have different numbers of images, or none.
 
 import torch
 from torch import distributed
+from torch.autograd.function import once_differentiable
 
 from .operators import CLAMPS
 
@@ -48,6 +49,7 @@ class Synchronized(torch.autograd.Function):
         return (ops.batch_norm_act(x, scale, shift, mean, variance, epsilon, *activation), *running)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, dy, *_):
         x, scale, shift, mean, variance, count = ctx.saved_tensors
         activation, dy = ctx.activation, dy.to(x.dtype)
@@ -68,10 +70,11 @@ class Synchronized(torch.autograd.Function):
 
 class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
     """torch.nn.SyncBatchNorm, followed by an activation: y = activation(batch norm(x)), with the statistics, in
-    training, of all processes of `process_group` (None: all). x: N x C x ..., float, half or bfloat16."""
+    training, of all processes of `process_group` (None: all). x: N x C x ..., float, half or bfloat16. In eval mode,
+    gradients need PyTorch 2.4 or newer."""
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
-                 activation="passthru", alpha=None, beta=None, gamma=None, device=None, dtype=None):
+                 device=None, dtype=None, *, activation="passthru", alpha=None, beta=None, gamma=None):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype)
         self.process_group, self.activation = process_group, (activation, alpha, beta, gamma)
 
@@ -95,8 +98,7 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
         moves = self.training and tracked
         momentum = 0.0
         if moves:
-            self.num_batches_tracked.add_(1)
-            momentum = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+            momentum = 1 / (float(self.num_batches_tracked) + 1) if self.momentum is None else self.momentum
         running = [each.float() for each in (self.running_mean, self.running_var)] if tracked else [shift, scale]
         y, *moved = Synchronized.apply(images, scale, shift, *(each.detach() for each in running), momentum, self.eps,
                                        group, self.activation)
@@ -104,12 +106,14 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
             with torch.no_grad():
                 self.running_mean.copy_(moved[0])
                 self.running_var.copy_(moved[1])
+                if self.num_batches_tracked is not None:
+                    self.num_batches_tracked.add_(1)
         return y if x.dim() == 4 else y.reshape(x.shape)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
         """The module with every BatchNorm1d, BatchNorm2d and BatchNorm3d in it replaced by a SyncBatchNorm that has its
-        parameters and buffers."""
+        parameters and buffers. Classes derived from them are left as they are."""
         result = module
         if type(module) in (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d, torch.nn.SyncBatchNorm):
             result = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
