@@ -57,7 +57,6 @@ FUSEKIT_H constexpr Workload workload_of_part(PartTime const& all, Product const
                             ? 0
                             : 1 / static_cast<double>(steps_of_run),
                         run * element % 32 != 0,
-                        static_cast<int>(run * element % bytes / 16),
                         bytes,
                         all.schedule.is_plain ? bytes / 32.0
                                               : static_cast<double>(divide_up(run * bytes, 32 * channels)) /
@@ -67,6 +66,7 @@ FUSEKIT_H constexpr Workload workload_of_part(PartTime const& all, Product const
                         element == 1 || all.of.phases > 1,
                         all.of.product.groups,
                         part.groups / all.of.product.groups};
+    product.last_packets = static_cast<int>(run * element % bytes / 16);
     product.multicast = multicast;
     if (all.of.transposed && all.of.phases == 1) set_rows_of_taps(product, all.schedule, all.of);
     Workload workload = warp_specialized_workload(all.schedule, product, all.rates.processors, all.table.tma);

@@ -8,17 +8,15 @@ namespace fusekit::hip {
 
 /// GEMM of m pixels x n channels in `steps` k-tiles, for the cost model. narrow: fraction of k-tiles whose channels do
 /// not fill a row; odd_packets: true if these channels are an odd number of 16-byte packets; last_packets: that number.
-/// blocks_of_step: mean
-/// number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in ConvCase. pads_columns:
-/// true if TMA also loads rows past the last filter. mn_major: true for the filters of a TransposedConv: a k-tile has
-/// 64 rows of them per 64 channels of y; clipped_rows, past_rows: mean number of these rows per k-tile that TMA
-/// clips, and that read past a tap (detail::encode_transposed_filters()). multicast: the operand of which a CTA loads
-/// half.
+/// blocks_of_step: mean number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in
+/// ConvCase. pads_columns: true if TMA also loads rows past the last filter. mn_major: true for the filters of a
+/// TransposedConv: a k-tile has 64 rows of them per 64 channels of y; clipped_rows, past_rows: mean number of these
+/// rows per k-tile that TMA clips, and that read past a tap (detail::encode_transposed_filters()). multicast: the
+/// operand of which a CTA loads half.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
     bool odd_packets = false;
-    int last_packets = 0;
     int row_bytes = 128;
     double blocks_of_step = row_bytes / 32;
     int copied_bytes = 0;
@@ -27,6 +25,7 @@ struct BulkProduct {
     std::int64_t splits = 1;  ///< CTAs per tile
     bool mn_major = false;
     double clipped_rows = 0, past_rows = 0;
+    int last_packets = 0;
     Multicast multicast = Multicast::none;
 };
 
