@@ -13,6 +13,12 @@ enum class Multicast : std::uint8_t { none, x, w };
 
 namespace detail {
 
+/// Number of rows of tiles that a launch has for `rows` of y: two CTAs that have filters in common have consecutive
+/// tiles along the pixels, of which the last may be past y.
+FUSEKIT_HD constexpr std::int64_t launched_rows(std::int64_t rows, Multicast multicast) {
+    return multicast == Multicast::w ? (rows + 1) / 2 * 2 : rows;
+}
+
 /// True if WarpSpecialized's general kernel has code for multicast.
 FUSEKIT_H constexpr bool fits_multicast(int m, int n, bool ping_pong) { return m == 192 && n == 128 && !ping_pong; }
 
@@ -34,8 +40,7 @@ struct MulticastCase {
         if (pixels < m || filters < n || processors % 2 != 0) return Multicast::none;
         if (is_odd ? 2 * tiles < processors : !is_general || tiles < processors) return Multicast::none;
         if (columns % 2 == 0) return Multicast::x;
-        // an odd number of rows of tiles has one more, past y
-        std::int64_t const launched = (divide_up(pixels, m) + 1) / 2 * 2 * columns;
+        std::int64_t const launched = launched_rows(divide_up(pixels, m), Multicast::w) * columns;
         bool const adds_round = divide_up(launched, processors) > divide_up(tiles, processors);
         return (is_odd || taps == 1) && !adds_round ? Multicast::w : Multicast::none;
     }

@@ -36,7 +36,7 @@ class TileOrder {
 public:
     template <class Problem>
     __device__ explicit TileOrder(Problem const& conv, Multicast multicast = Multicast::none)
-        : tiles_m(rows_of(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM)), multicast)),
+        : tiles_m(static_cast<unsigned>(detail::launched_rows(detail::divide_up(conv.gemm_m(), TileM), multicast))),
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
           tiles_of_group(tiles_n),
           group_k(conv.group_k()),
@@ -87,10 +87,6 @@ public:
     }
 
 private:
-    /// Two CTAs that have filters in common have consecutive tiles along the pixels; the last may be past y.
-    __device__ static constexpr unsigned rows_of(unsigned rows, Multicast multicast) {
-        return multicast == Multicast::w ? (rows + 1) / 2 * 2 : rows;
-    }
     unsigned tiles_m, tiles_n, tiles_of_group;
     int group_k;
     bool shares_filters;

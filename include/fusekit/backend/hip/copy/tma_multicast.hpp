@@ -50,24 +50,22 @@ private:
 };
 
 /// Issues, in one thread, the TMA loads of x or w for the output tile at `tile`: half of the rows of the operand that
-/// the cluster's two CTAs have in common, into both, or all rows of the other one. Precondition: one group of channels,
-/// and at least TileM pixels.
+/// the cluster's two CTAs have in common, into both; all rows of the other one, and of the filters of a narrow last
+/// column, into this CTA. Precondition: one group of channels, and at least TileM pixels.
 template <class Params, class Problem, class Ring, class Pipeline, class State>
 __device__ void load_tile_multicast(Params const& params, Problem const& conv, Ring& stages, Pipeline& pipeline,
-                                    State& state, unsigned rank_of_cta, bool loads_x, TileStart const& tile) {
+                                    State& state, unsigned rank, bool loads_x, TileStart const& tile) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
+    if ((params.maps.multicast == Multicast::x) != loads_x ||
+        (!loads_x && params.maps.in_last_column(tile.n, conv.group_k())))
+        return load_tile_in_bulk<true>(params, conv, stages, pipeline, state, {loads_x, !loads_x}, tile);
     constexpr unsigned both = 3;
+    constexpr int half_of_x = Stage::tile_m / 2, half_of_w = Stage::rows_of_filters / 2;
     auto const filter = detail::window_filter(conv.filter);
-    bool const is_last = params.maps.in_last_column(tile.n, conv.group_k()),
-               in_common = (params.maps.multicast == Multicast::x) == loads_x && (loads_x || !is_last);
-    int const rank = in_common ? static_cast<int>(rank_of_cta) : 0;
-    int const pixel = tile.m + rank * (Stage::tile_m / 2), of_y = tile.n + rank * (Stage::rows_of_filters / 2);
+    int const own_rank = static_cast<int>(rank), pixel = tile.m + own_rank * half_of_x,
+              of_y = tile.n + own_rank * half_of_w;
     Pixel const first = conv.pixel(pixel);
-    int const filters = in_common ? Stage::rows_of_filters
-                        : is_last ? params.maps.last_filters
-                                  : Stage::filters(conv.group_k());
-    auto const* const map_w = is_last ? &params.maps.w_last : &params.maps.w;
-    unsigned const bytes = loads_x ? Stage::bytes(0) : Stage::bytes(filters, 0);
+    unsigned const bytes = loads_x ? Stage::bytes(0) : Stage::bytes(Stage::rows_of_filters, 0);
     int own[] = {conv.group_c(), conv.window_rows(), conv.window_columns(), params.maps.has_windows ? 1 : 0};
     ptx::fence_operands(own);
     int const channels = own[0], rows = own[1], columns = own[2];
@@ -75,10 +73,8 @@ __device__ void load_tile_multicast(Params const& params, Problem const& conv, R
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
     std::uint32_t const to =
-        loads_x
-            ? ptx::shared_address(stages[0].x) + static_cast<unsigned>(rank * (Stage::tile_m / 2) * Stage::row_bytes)
-            : ptx::shared_address(stages[0].w) +
-                  static_cast<unsigned>(rank * (Stage::rows_of_filters / 2) * Stage::row_bytes);
+        loads_x ? ptx::shared_address(stages[0].x) + rank * static_cast<unsigned>(half_of_x * Stage::row_bytes)
+                : ptx::shared_address(stages[0].w) + rank * static_cast<unsigned>(half_of_w * Stage::row_bytes);
 #pragma unroll 1
     for (int r = 0; r < rows; ++r)
 #pragma unroll 1
@@ -87,20 +83,12 @@ __device__ void load_tile_multicast(Params const& params, Problem const& conv, R
             for (int c = 0; c < channels; c += Stage::tile_k) {
                 auto const full = pipeline.producer_acquire(state, bytes);
                 std::uint32_t const at = to + state.stage * static_cast<unsigned>(sizeof(Stage));
-                auto const column = static_cast<unsigned>(s * filter.dilations[1]),
-                           row = static_cast<unsigned>(r * filter.dilations[0]);
-                if (!loads_x) {
-                    if (in_common) ptx::tma_load_multicast(at, map_w, full, {c, s, r, of_y}, both);
-                    else ptx::tma_load(at, map_w, full, {c, s, r, of_y});
-                } else if (has_windows) {
-                    if (in_common)
-                        ptx::tma_load_im2col_multicast(at, &params.maps.x, full, {c, w, h, first.n}, column, row, both);
-                    else ptx::tma_load_im2col(at, &params.maps.x, full, {c, w, h, first.n}, column, row);
-                } else if (in_common) {
-                    ptx::tma_load_multicast(at, &params.maps.x, full, {c, pixel}, both);
-                } else {
-                    ptx::tma_load(at, &params.maps.x, full, {c, pixel});
-                }
+                if (!loads_x) ptx::tma_load_multicast(at, &params.maps.w, full, {c, s, r, of_y}, both);
+                else if (has_windows)
+                    ptx::tma_load_im2col_multicast(at, &params.maps.x, full, {c, w, h, first.n},
+                                                   static_cast<unsigned>(s * filter.dilations[1]),
+                                                   static_cast<unsigned>(r * filter.dilations[0]), both);
+                else ptx::tma_load_multicast(at, &params.maps.x, full, {c, pixel}, both);
                 state.advance();
             }
 }

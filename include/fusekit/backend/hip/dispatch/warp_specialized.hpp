@@ -184,8 +184,7 @@ template <class Plan, Element T, OutputElement U>
             params.split_k.count = static_cast<unsigned>(split_k);
             return *prepare_split_k(gpu, kernel, params, schedule, tiles);
         }
-    std::int64_t const launched =
-        params.maps.multicast == Multicast::w ? divide_up(divide_up(pixels, schedule.m), 2) * 2 * columns : tiles;
+    std::int64_t const launched = launched_rows(divide_up(pixels, schedule.m), params.maps.multicast) * columns;
     return launch_tiles(gpu, schedule, kernel, params, launched, tail, multicasts);
 }
 

@@ -34,6 +34,11 @@ FUSEKIT_H constexpr bool packs(ScheduleFacts const& schedule, ConvCase const& of
            fits_copied_rows(schedule.m, schedule.n, schedule.stages, schedule.ping_pong);
 }
 
+/// True if a launch without multicast of a schedule that has both kernels selects the general one.
+FUSEKIT_H constexpr bool selects_general(ScheduleFacts const& schedule, ConvCase const& of) {
+    return needs_general(of) || packs(schedule, of) || skips_blocks(schedule, of.x[1], of.y[1], of.phases > 1);
+}
+
 /// Number of channels after which k-tiles are zero-padded to whole k-tiles: those of one tap or, if taps are
 /// packed, of all taps.
 FUSEKIT_H constexpr std::int64_t channels_of_run(ScheduleFacts const& schedule, ConvCase const& of) {
@@ -86,8 +91,8 @@ FUSEKIT_H constexpr Multicast multicast_of(ScheduleFacts const& schedule, ConvCa
         of.product.groups > 1 || of.phases > 1 || of.transposed || of.pools || of.totals || of.maxima ||
         of.copied_bytes > 0 || packs(schedule, of) || !fits_multicast(schedule.m, schedule.n, schedule.ping_pong))
         return Multicast::none;
-    bool const is_general = needs_general(of) || skips_blocks(schedule, of.x[1], of.y[1], false);
-    return MulticastCase{schedule.m, schedule.n, whole.m, whole.n, of.x[1], of.taps, rates.processors, is_general}
+    return MulticastCase{schedule.m, schedule.n, whole.m,          whole.n,
+                         of.x[1],    of.taps,    rates.processors, selects_general(schedule, of)}
         .operand();
 }
 FUSEKIT_H constexpr Workload time_in_pairs(PartTime const& all, Product const& part) {

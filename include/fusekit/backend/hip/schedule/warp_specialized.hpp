@@ -187,8 +187,7 @@ struct WarpSpecializedEntry : TmaEntry<WarpSpecializedEntry> {
 
     /// True if a launch without multicast of a schedule that has both kernels selects the general one.
     FUSEKIT_H static constexpr bool selects_general(ScheduleFacts const& schedule, ConvCase const& of) {
-        return detail::needs_general(of) || detail::packs(schedule, of) ||
-               detail::skips_blocks(schedule, of.x[1], of.y[1], of.phases > 1);
+        return detail::selects_general(schedule, of);
     }
 
     /// True if the kernel computes several groups of channels of a plan.

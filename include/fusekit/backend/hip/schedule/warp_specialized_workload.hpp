@@ -11,8 +11,8 @@ namespace fusekit::hip {
 /// blocks_of_step: mean number of 32-byte k-blocks that are multiplied per k-tile. copied_bytes, packs_taps: as in
 /// ConvCase. pads_columns: true if TMA also loads rows past the last filter. mn_major: true for the filters of a
 /// TransposedConv: a k-tile has 64 rows of them per 64 channels of y; clipped_rows, past_rows: mean number of these
-/// rows per k-tile that TMA clips, and that read past a tap (detail::encode_transposed_filters()). multicast: the
-/// operand of which a CTA loads half.
+/// rows per k-tile that TMA clips, and that read past a tap (detail::encode_transposed_filters()). multicast: a CTA
+/// loads half of this operand.
 struct BulkProduct {
     std::int64_t m, n, steps;
     double narrow = 0;
