@@ -65,7 +65,7 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
-/// Implementations one call of which takes longer than the fastest one's by more than this factor are timed once.
+/// Implementations whose first call takes longer than the fastest one's by more than this factor are timed once.
 inline constexpr double most_times_slower = 4;
 
 /// Workspace of fusekit's plans. Weight gradients split a layer's pixels among more CTAs with more workspace.

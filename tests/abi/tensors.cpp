@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a unit for GPUs exchanges with units of other compilers: tensors, views, layouts, text and errors, on the CPU.
+// A unit for GPUs exchanges tensors, views, layouts, text and errors with units of other compilers, on the CPU.
 #include <fusekit/fusekit.hpp>
 
 namespace fk = fusekit;

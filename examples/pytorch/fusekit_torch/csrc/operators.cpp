@@ -449,7 +449,7 @@ Tensor batch_norm_act_sums(Tensor const& given_dy, Tensor const& given_x, Tensor
     return sums;
 }
 
-/// dx of batch_norm_act whose mean and variance are those of a batch of which x is a part. `sums`: batch_norm_act_sums
+/// dx of batch_norm_act whose mean and variance are those of a batch that contains x. `sums`: batch_norm_act_sums
 /// of all parts added up.
 Tensor batch_norm_act_synchronized_backward(Tensor const& given_dy, Tensor const& given_x, Tensor const& scale,
                                             Tensor const& shift, Tensor const& mean, Tensor const& variance,

@@ -85,7 +85,7 @@ struct NormSumsCall {
     Floats scale, shift;
 };
 
-/// dx of such a NormCall, whose mean and variance are those of a batch of which x is a part: scale_gradient and
+/// dx of such a NormCall, whose mean and variance are those of a batch that contains x: scale_gradient and
 /// shift_gradient are the batch's NormSumsCalls added up, total_count its number of values per channel.
 struct SynchronizedGradientCall {
     NormCall forward;

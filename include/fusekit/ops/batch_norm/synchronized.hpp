@@ -8,7 +8,7 @@ FUSEKIT_BEGIN_ORDERED_MATH
 namespace fusekit {
 
 /// y[n,k,p,q] = scale[k] * (x[n,k,p,q] - mean[k]) / sqrt(variance[k] + epsilon) + shift[k], where mean and variance are
-/// those of a batch of which x is a part: batch norm of training over several GPUs.
+/// those of a batch that contains x: batch norm of training over several GPUs.
 ///
 /// Forward it computes what BatchNormInference<Spatial> does. Backward<Plan<BatchNormSynchronized, ...>> has the
 /// gradient of mean and variance too; it is elementwise, because the sums over the batch are arguments:
