@@ -265,6 +265,23 @@ Tensor conv_bias_act(Tensor const& x, Tensor const& weight, Tensor const& bias, 
     return y;
 }
 
+/// Batch norm with given statistics. Gradients read no y.
+NormCall norm_call(Tensor const& x, Tensor const& scale, Tensor const& shift, Tensor const& mean,
+                   Tensor const& variance, double epsilon, AnyMode::Args const& activation, Output const& y = {}) {
+    return {view_of<4>(x, x, "x"),
+            channels_of(scale, x, "scale"),
+            channels_of(shift, x, "shift"),
+            channels_of(mean, x, "mean"),
+            channels_of(variance, x, "variance"),
+            {},
+            {},
+            {},
+            {},
+            static_cast<float>(epsilon),
+            activation,
+            y};
+}
+
 Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift, Tensor const& mean,
                       Tensor const& variance, double epsilon, std::string const& activation, Number alpha, Number beta,
                       Number gamma) {
@@ -272,20 +289,7 @@ Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift,
     require_images(x);
     auto const args = activation_of(activation, alpha, beta, gamma);
     Tensor const y = new_like(x, x.sizes());
-    run(x, [&] {
-        return NormCall{view_of<4>(x, x, "x"),
-                        channels_of(scale, x, "scale"),
-                        channels_of(shift, x, "shift"),
-                        channels_of(mean, x, "mean"),
-                        channels_of(variance, x, "variance"),
-                        {},
-                        {},
-                        {},
-                        {},
-                        static_cast<float>(epsilon),
-                        args,
-                        output_of(y)};
-    });
+    run(x, [&] { return norm_call(x, scale, shift, mean, variance, epsilon, args, output_of(y)); });
     return y;
 }
 
@@ -409,22 +413,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> merge_statistics(Tensor const
     return {mean, variance, count, moved_mean, moved_variance};
 }
 
-/// The forward call of a gradient whose activation is a clamp.
-NormCall norm_of_gradient(Tensor const& x, Tensor const& scale, Tensor const& shift, Tensor const& mean,
-                          Tensor const& variance, double epsilon, AnyMode::Args const& activation) {
-    return {view_of<4>(x, x, "x"),
-            channels_of(scale, x, "scale"),
-            channels_of(shift, x, "shift"),
-            channels_of(mean, x, "mean"),
-            channels_of(variance, x, "variance"),
-            {},
-            {},
-            {},
-            {},
-            static_cast<float>(epsilon),
-            activation,
-            {}};
-}
 AnyMode::Args clamp_of(std::string const& activation, Number const& alpha, Number const& beta, Number const& gamma) {
     auto const args = activation_of(activation, alpha, beta, gamma);
     require(is_clamp(args.kind), "activation", "passthru, relu, clipped_relu or clamp", activation);
@@ -443,7 +431,7 @@ Tensor batch_norm_act_sums(Tensor const& given_dy, Tensor const& given_x, Tensor
     Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x);
     Tensor const sums = at::zeros({2, x.size(1)}, mean.options());
     run(x, [&] {
-        return NormSumsCall{norm_of_gradient(x, scale, shift, mean, variance, epsilon, args), view_of<4>(dy, x, "dy"),
+        return NormSumsCall{norm_call(x, scale, shift, mean, variance, epsilon, args), view_of<4>(dy, x, "dy"),
                             channels_of(sums[0], x, "scale"), channels_of(sums[1], x, "shift")};
     });
     return sums;
@@ -463,7 +451,7 @@ Tensor batch_norm_act_synchronized_backward(Tensor const& given_dy, Tensor const
     require(sums.dim() == 2 && sums.size(0) == 2, "sums", "2 x C floats", shape_of(sums));
     Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x), dx = new_like(x, x.sizes());
     run(x, [&] {
-        return SynchronizedGradientCall{norm_of_gradient(x, scale, shift, mean, variance, epsilon, args),
+        return SynchronizedGradientCall{norm_call(x, scale, shift, mean, variance, epsilon, args),
                                         view_of<4>(dy, x, "dy"),
                                         channels_of(sums[0], x, "sums"),
                                         channels_of(sums[1], x, "sums"),
