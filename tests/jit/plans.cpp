@@ -88,6 +88,19 @@ TEST_CASE("jit plans: a launch has the dynamic shared memory of the plan's own c
     REQUIRE(launches()[5] == 196608 + 6144);
 }
 
+TEST_CASE("jit plans: every activation compiles") {
+    Setup const setup;
+    for (std::int32_t mode = FUSEKIT_PASSTHRU; mode <= FUSEKIT_SOFTSIGN; ++mode) {
+        Layer layer;
+        layer.operators.clear(), layer.arguments.clear();
+        layer.add(FUSEKIT_ACTIVATION, mode);
+        CAPTURE(mode);
+        fusekit_status const status = layer.prepare(setup.device);
+        INFO(fusekit_last_message());
+        REQUIRE(status == FUSEKIT_SUCCESS);
+    }
+}
+
 TEST_CASE("jit plans: kernels that wait for no earlier one") {
     Setup const setup;
     Layer grouped;

@@ -64,6 +64,7 @@ double __builtin_tanh(double);
 double __builtin_sqrt(double);
 double __builtin_pow(double, double);
 inline float __builtin_fabsf(float x) { return fabsf(x); }
+inline float __builtin_powf(float x, float exponent) { return powf(x, exponent); }
 template <class T>
 T __atomic_load_n(T const*, int);
 template <class T, class U>
