@@ -91,6 +91,28 @@ def check(device, rank):
         compare(device, rank, nn.BatchNorm2d(6), (6, 4, 5), (2, 3), name, (name, function))
 
 
+def check_mistakes(device, rank):
+    """A process whose call is refused has sent nothing, so that one process alone may make a mistake."""
+    outside = fusekit_torch.SyncBatchNorm(3, process_group=distributed.new_group([0])).to(device)
+    x = torch.randn(2, 3, 4, 4, device=device)
+    if rank == 0:
+        assert outside(x).shape == x.shape
+    else:
+        refused(lambda: outside(x), ValueError, "process_group: expected a group that this process is in, got another")
+    norm = fusekit_torch.SyncBatchNorm(3).to(device)
+    refused(lambda: norm(torch.randn(2, 3 + 1 + rank, 4, 4, device=device)), ValueError,
+            f"x: expected 3 channels (num_features), got {4 + rank}")
+
+
+def refused(call, error, sentence):
+    try:
+        call()
+    except error as given:
+        assert sentence in str(given), given
+    else:
+        raise AssertionError(f"accepted: {sentence}")
+
+
 def run(rank, folder, device, backend):
     """One process of two, in which no other group exists."""
     distributed.init_process_group(backend, init_method=f"file://{folder}/{backend}", rank=rank, world_size=PROCESSES,
@@ -101,6 +123,7 @@ def run(rank, folder, device, backend):
             torch.cuda.set_device(device)
             torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         check(device, rank)
+        check_mistakes(device, rank)
     finally:
         distributed.destroy_process_group()
 
@@ -153,11 +176,27 @@ class OneProcess(unittest.TestCase):
 
     def test_a_refused_call_counts_no_batch(self):
         norm = fusekit_torch.SyncBatchNorm(3)
-        with self.assertRaises(RuntimeError):
+        with self.assertRaisesRegex(ValueError, r"x: expected 3 channels \(num_features\), got 4"):
             norm(torch.randn(2, 4, 3, 3))
         self.assertEqual(int(norm.num_batches_tracked), 0)
         norm.num_batches_tracked = None
         norm(torch.randn(2, 3, 3, 3))
+
+    def test_running_statistics_move_as_those_of_batch_norm(self):
+        x = torch.randn(4, 3, 5, 2) + 2
+        for momentum, change in ((0.1, {"track_running_stats": False}), (None, {"num_batches_tracked": None}),
+                                 (0.1, {"num_batches_tracked": None})):
+            norm = nn.BatchNorm2d(3, momentum=momentum)
+            for name, value in change.items():
+                setattr(norm, name, value)
+            own = fusekit_torch.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(norm))
+            norm, what = norm.double(), (momentum, change)
+            agree(own(x), norm(x.double()), (what, "y"))
+            for name in ("running_mean", "running_var"):
+                agree(getattr(own, name), getattr(norm, name), (what, name))
+            self.assertEqual(own.num_batches_tracked, norm.num_batches_tracked, what)
+            own.eval(), norm.eval()
+            agree(own(x), norm(x.double()), (what, "evaluated"))
 
     def test_refusals_are_sentences(self):
         ops, zeros = torch.ops.fusekit, torch.zeros

@@ -20,7 +20,10 @@ def size_of(group):
     """The number of processes; 1 without torch.distributed."""
     if group is ALONE or not distributed.is_available() or not distributed.is_initialized():
         return 1
-    return distributed.get_world_size(group)
+    size = distributed.get_world_size(group)
+    if size < 1:
+        raise ValueError("process_group: expected a group that this process is in, got another")
+    return size
 
 
 def gather(row, group):
@@ -70,8 +73,9 @@ class Synchronized(torch.autograd.Function):
 
 class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
     """torch.nn.SyncBatchNorm, followed by an activation: y = activation(batch norm(x)), with the statistics, in
-    training, of all processes of `process_group` (None: all). x: N x C x ..., float, half or bfloat16. In eval mode,
-    gradients need PyTorch 2.4 or newer."""
+    training, of all processes of `process_group` (None: all). x: N x C x ..., float, half or bfloat16. Raises
+    ValueError, before processes communicate, where C is not num_features or this process is not in process_group. In
+    eval mode, gradients need PyTorch 2.4 or newer."""
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
                  device=None, dtype=None, *, activation="passthru", alpha=None, beta=None, gamma=None):
@@ -81,6 +85,8 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
     def _check_input_dim(self, x):
         if not 2 <= x.dim() <= 5:
             raise ValueError(f"expected 2 to 5 modes, N x C x ..., got {x.dim()}")
+        if x.shape[1] != self.num_features:
+            raise ValueError(f"x: expected {self.num_features} channels (num_features), got {x.shape[1]}")
 
     def forward(self, x):
         self._check_input_dim(x)
@@ -95,10 +101,12 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
         group = self.process_group if self.training else ALONE
         if self.training and size_of(group) == 1 and x.numel() == x.shape[1]:
             raise ValueError(f"Expected more than 1 value per channel when training, got input size {x.size()}")
-        moves = self.training and tracked
+        moves = self.training and tracked and self.track_running_stats
         momentum = 0.0
-        if moves:
-            momentum = 1 / (float(self.num_batches_tracked) + 1) if self.momentum is None else self.momentum
+        if moves and self.momentum is not None:
+            momentum = self.momentum
+        elif moves and self.num_batches_tracked is not None:
+            momentum = 1 / (float(self.num_batches_tracked) + 1)
         running = [each.float() for each in (self.running_mean, self.running_var)] if tracked else [shift, scale]
         y, *moved = Synchronized.apply(images, scale, shift, *(each.detach() for each in running), momentum, self.eps,
                                        group, self.activation)
