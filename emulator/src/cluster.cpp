@@ -22,6 +22,7 @@ void Cluster::wait(SourceLocation const* location) {
     std::unique_lock lock(mutex);
     unsigned long const before = barriers;
     if (++arrived == size()) {
+        synchronized = synchronized || location;
         arrived = 0;
         ++barriers;
         changed.notify_all();
@@ -39,6 +40,8 @@ void Cluster::wait(SourceLocation const* location) {
 
 void Cluster::post(unsigned rank, std::function<void()> operation, SourceLocation const& location) {
     std::unique_lock const lock(mutex);
+    if (!synchronized)
+        fault("an operation on another block's shared memory before the first cluster barrier", location);
     if (over[rank]) fault("an operation on the shared memory of a block that has finished", location);
     posted[rank].push_back(std::move(operation));
     changed.notify_all();

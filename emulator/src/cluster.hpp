@@ -30,7 +30,8 @@ public:
     void wait(SourceLocation const* location);
 
     /// Passes an operation on the shared memory of block `rank` to it: its OS thread performs operations in deliver(),
-    /// which returns true if there were any. Aborts if the block has finished.
+    /// which returns true if there were any. Aborts if the block has finished or, because on a GPU it may not have
+    /// begun, before the first cluster barrier.
     void post(unsigned rank, std::function<void()> operation, SourceLocation const& location);
     bool deliver(unsigned rank);
     /// Waits until other blocks have posted operations to block `rank`; returns false if none can, because all other
@@ -56,6 +57,7 @@ private:
     std::vector<bool> over, idle;  ///< blocks that have finished; that wait for operations
     unsigned arrived = 0, finished = 0;
     unsigned long barriers = 0;
+    bool synchronized = false;  ///< all blocks have passed a cluster barrier
 };
 
 }  // namespace hip_on_cpu

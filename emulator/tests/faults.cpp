@@ -76,6 +76,22 @@ __global__ void leaves_cluster(int) {
     if (blockIdx.x == 1) hip_on_cpu::cluster_barrier();
 }
 
+__global__ void arrives_early(int) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    auto const barrier = hip_on_cpu::sm90a::shared_address(memory);
+    if (threadIdx.x == 0) hip_on_cpu::sm90a::mbarrier_init(barrier, 1);
+    // a cluster barrier is missing here
+    if (blockIdx.x == 1 && threadIdx.x == 0)
+        hip_on_cpu::sm90a::mbarrier_arrive_cluster(hip_on_cpu::sm90a::mapa(barrier, 0));
+    hip_on_cpu::cluster_barrier();
+}
+
+hipError_t launch_cluster(void (*kernel)(int)) {
+    int argument = 0;
+    void* arguments[] = {&argument};
+    return hip_on_cpu::launch_clusters(kernel, dim3(2), dim3(64), 2, arguments, 1024, nullptr);
+}
+
 template <class T>
 hipError_t launch(void (*kernel)(T), T argument, unsigned threads = 64) {
     void* arguments[] = {&argument};
@@ -91,11 +107,8 @@ int main(int, char** argv) {
     if (what == "two_shuffles") return launch(two_shuffles, 0);
     if (what == "shuffle_and_barrier") return launch(shuffle_and_barrier, 0);
     if (what == "waits_for_nothing") return launch(waits_for_nothing, 0);
-    if (what == "leaves_cluster") {
-        int argument = 0;
-        void* arguments[] = {&argument};
-        return hip_on_cpu::launch_clusters(leaves_cluster, dim3(2), dim3(64), 2, arguments, 0, nullptr);
-    }
+    if (what == "leaves_cluster") return launch_cluster(leaves_cluster);
+    if (what == "arrives_early") return launch_cluster(arrives_early);
     if (what == "no_barrier") return launch(no_barrier, 0);
     if (what == "two_products") return launch(two_products, 0, 128);
     if (what == "no_such_instruction") return launch(no_such_instruction, 0);
