@@ -26,5 +26,5 @@ int main() {
     std::vector<float> values(static_cast<std::size_t>(y.size()));
     y.copy_to(values.data());
     std::printf("%s\n", fk::type_name<ConvBiasRelu>().c_str());
-    std::printf("y is %s, y[0] = %.3f\n", to_string(y.layout().shape).c_str(), static_cast<double>(values[0]));
+    std::printf("y is %s, y[0] = %.3f\n", fk::to_string(y.layout().shape).c_str(), static_cast<double>(values[0]));
 }

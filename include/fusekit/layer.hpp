@@ -19,7 +19,7 @@ namespace host {
 class Device;
 }
 namespace hip {
-class Device;
+class Device;  // in fusekit/hip.hpp
 }
 
 template <class ThePlan>
