@@ -27,6 +27,12 @@ enum class Head {
     pixel_shuffle,
     spatial_norm,     ///< BatchNormTraining<Spatial>
     activation_norm,  ///< BatchNormTraining<PerActivation>
+    // gradients of plans without a Conv (host_gradient_plan.hpp), by their first operator
+    spatial_norm_gradient,
+    activation_norm_gradient,
+    spatial_inference_gradient,
+    activation_inference_gradient,
+    activation_gradient,  ///< of a plan without a batch norm
 };
 
 /// True if the backend selects kernels of this head, and lays out their parameters, by the kinds of memory that the
@@ -35,6 +41,9 @@ constexpr bool is_product(Head head) { return head >= Head::conv && head <= Head
 
 /// True for norms of rows and softmax, which other operators may precede.
 constexpr bool is_of_rows(Head head) { return head >= Head::layer_norm && head <= Head::log_softmax; }
+
+/// True for gradients of plans without a Conv or Gemm: all of the plan is the head.
+constexpr bool is_gradient(Head head) { return head >= Head::spatial_norm_gradient; }
 
 /// Head of a sequence at position `at`, -1 without a head, and the operators that `Words` stands for: descriptors 0 to
 /// `at` - 1, and `first` to `end` - 1.

@@ -11,11 +11,12 @@ HostCode const* bfloat16_code(Spec const& spec);
 HostCode const* gemm_code(Spec const& spec, DataType type);
 HostCode const* elementwise_code(Spec const& spec, DataType type);
 HostCode const* rows_code(Spec const& spec, DataType type);
+HostCode const* gradient_code(Spec const& spec, DataType type);
 
 HostCode const* host_code(Spec const& spec, runtime::Types types) {
     DataType const type = types.x;
     if (!(types == runtime::Types(type))) return nullptr;
-    for (auto* const code : {gemm_code, elementwise_code, rows_code})
+    for (auto* const code : {gemm_code, elementwise_code, rows_code, gradient_code})
         if (HostCode const* const found = code(spec, type)) return found;
     if (type == DataType::float32) return float_code(spec);
     if (type == DataType::float16) return half_code(spec);

@@ -62,6 +62,9 @@ HostCode const* host_code_for(Spec const& spec) {
     if constexpr (head == Head::conv || head == Head::pooled_conv)
         return host_code_of_any<head, T, Reads::channels, Reads::pixel_parameters, Reads::tensors>(spec.reads);
     else if constexpr (is_product(head)) return host_code_of_any<head, T, Reads::channels, Reads::tensors>(spec.reads);
+    else if constexpr (is_gradient(head))
+        return spec.reads == Reads::tensors ? &host_code_of<head, Reads::tensors, T>
+                                            : &host_code_of<head, Reads::nothing, T>;
     else if constexpr (head == Head::none)
         return host_code_of_any<head, T, Reads::nothing, Reads::channels, Reads::tensors>(spec.reads);
     else if constexpr (is_of_rows(head))

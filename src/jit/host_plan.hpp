@@ -79,7 +79,12 @@ constexpr Ranks ranks_of(Head head) {
         case Head::group_norm:
         case Head::instance_norm:
         case Head::spatial_norm:
-        case Head::activation_norm: return {3, 4};
+        case Head::activation_norm:
+        case Head::spatial_norm_gradient:
+        case Head::activation_norm_gradient:
+        case Head::spatial_inference_gradient:
+        case Head::activation_inference_gradient:
+        case Head::activation_gradient: return {3, 4};
         case Head::conv:
         case Head::pooled_conv:
         case Head::pool:

@@ -23,8 +23,6 @@ struct Plan {
     int size = 0;
     Text name;
     Spec spec;
-    /// Positions of the host plan's operators: the head has one; Words reads the arguments of all operators itself.
-    std::int8_t at[3] = {};
     HostCode const* code = nullptr;
     mutable Kernels kernels;
 };
@@ -103,7 +101,7 @@ struct OwnPlan final : c::PlanObject {
     Text name() const override { return plan->name; }
 
     runtime::detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
-        return {plan->descriptors, arguments.data, plan->at, x.rank, stands_in, current_plan, refusal};
+        return {plan->descriptors, arguments.data, plan->spec.at, x.rank, stands_in, current_plan, refusal};
     }
 
     Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const override {
@@ -183,7 +181,6 @@ struct OwnBackend final : c::JitBackend {
         for (int i = 0; i < operators.size; ++i) plan->descriptors[i] = operators[i];
         plan->name = name_of(operators);
         plan->spec = spec_of(operators);
-        if (!plan->spec.before.all.empty()) plan->at[1] = static_cast<std::int8_t>(plan->spec.before.all.size());
         plan->code = host_code(plan->spec, types);
         return std::make_unique<OwnPlan>(*this, std::move(plan));
     }

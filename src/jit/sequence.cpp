@@ -2,6 +2,7 @@
 #include "sequence.hpp"
 
 #include "forms.hpp"
+#include "gradients.hpp"
 #include "operators.hpp"
 
 namespace fusekit::jit {
@@ -92,8 +93,12 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
         auto const first = runtime::detail::broken({facts, i + 1}, static_cast<rules::InOrder const*>(nullptr));
         if (first.rule) return breaks(first, i, "this operator at position " + Text::number(i + 1));
     }
-    Shape const shape = shape_of(given);
-    for (int i = 0; i < given.size; ++i) {
+    bool const of_gradient = is_gradient(given);
+    for (int i = 0; of_gradient && i < given.size; ++i)
+        if (char const* const broken = broken_gradient(given, i))
+            return because(Explanation::no_plan, i, broken, "this operator at position " + Text::number(i + 1));
+    Shape const shape = of_gradient ? Shape{} : shape_of(given);
+    for (int i = 0; i < given.size && !of_gradient; ++i) {
         if (char const* const broken = broken_geometry(given[i]))
             return because(Explanation::no_plan, i, broken, given[i].filter.to_string());
         bool const is_operator = operator_of(given[i]) && given[i].kind != Kind::requantize;
@@ -127,6 +132,17 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
 
 Spec spec_of(Descriptors descriptors) {
     Spec spec;
+    if (is_gradient(descriptors)) {
+        spec.head = head_of_gradient(descriptors);
+        spec.head_type = text_of_gradient(descriptors);
+        GradientShape const shape = gradient_shape(descriptors);
+        if (shape.residual >= 0) spec.reads = Reads::tensors;
+        std::int8_t* to = spec.at;
+        if (shape.norm >= 0) *to++ = static_cast<std::int8_t>(shape.norm);
+        if (shape.residual >= 0) *to++ = static_cast<std::int8_t>(shape.residual);
+        *to = static_cast<std::int8_t>(shape.activation);
+        return spec;
+    }
     Shape const shape = shape_of(descriptors);
     spec.head = shape.head;
     if (shape.at >= 0) spec.head_type = text_of_head(descriptors[shape.at], shape.head);
@@ -135,6 +151,7 @@ Spec spec_of(Descriptors descriptors) {
     spec.geometry_name = name_of_one(spec.geometry);
     spec.before = operators_of(descriptors, 0, shape.at < 0 ? 0 : shape.at);
     spec.after = operators_of(descriptors, shape.first, shape.end);
+    if (!spec.before.all.empty()) spec.at[1] = static_cast<std::int8_t>(spec.before.all.size());
     for (OperatorEntry const* const one : spec.after.all) {
         Reads const reads = one->reads_tensor      ? Reads::tensors
                             : one->facts.of_pixels ? Reads::pixel_parameters

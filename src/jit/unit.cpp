@@ -69,10 +69,11 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
         plan += "jit::Padding<" + std::to_string(words_bytes - of.used) + ">";
     };
     if (!spec.before.all.empty()) add(before, spec.before), before += ", ";
-    add(after, spec.after);
+    if (!is_gradient(spec.head)) add(after, spec.after);
     if (!spec.pool_type.type.empty()) after += ", " + spec.pool_type.type;
     auto const plan_of = [&](std::string const& head) {
-        return "fusekit::detail::FusedPlan<" + before + head + (head.empty() ? "" : ", ") + after + ">";
+        return "fusekit::detail::FusedPlan<" + before + head + (head.empty() || after.empty() ? "" : ", ") + after +
+               ">";
     };
     std::string const of_dynamic = plan_of(spec.head_type.type);
     std::string plan = of_dynamic, traits;
@@ -104,7 +105,8 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
             ");\n";
     return includes + "namespace fk = fusekit;\n" + sources + "namespace fusekit::hip {\nusing ThePlan = " + plan +
            ";\n" + traits + "using TheMainloop = " + mainloop + ";\nusing TheEpilogue = ThePlan::Epilogue;\n" +
-           asserts + "static_assert(sizeof(TheEpilogue::Args) == " + size + " && alignof(TheEpilogue::Args) == 8);\n" +
+           asserts + "static_assert(sizeof(TheEpilogue::Args) == " + size +
+           " && alignof(TheEpilogue::Args) == " + (is_gradient(spec.head) ? "1" : "8") + ");\n" +
            "static_assert(sizeof(TheMainloop::Params) == " + std::to_string(kernel.params_bytes) + ");\n" +
            "static_assert(TheMainloop::threads == " + std::to_string(kernel.threads) + ");\n" +
            "template <class Mainloop>\nconstexpr bool waits = requires { Mainloop::waits_for_previous_kernel; };\n" +

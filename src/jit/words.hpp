@@ -34,7 +34,10 @@ struct Spec {
     runtime::Descriptor geometry = {};  ///< of a pool or a gather (any_geometry.hpp)
     Text geometry_name;
     Operators before, after;
-    Reads reads = Reads::nothing;  ///< of the operators after the head
+    Reads reads = Reads::nothing;  ///< of the operators after the head; of a gradient: tensors with a residual
+    /// Positions of the host plan's operators; -1 for one that the sequence omits. Words reads the arguments of all
+    /// operators itself.
+    std::int8_t at[3] = {};
 };
 
 /// The call that the thread is in.

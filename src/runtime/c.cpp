@@ -135,6 +135,9 @@ static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVAT
               static_cast<int>(rt::Kind::pixel_shuffle) == FUSEKIT_PIXEL_SHUFFLE &&
               static_cast<int>(rt::Kind::pixel_unshuffle) == FUSEKIT_PIXEL_UNSHUFFLE &&
               static_cast<int>(rt::Kind::batched_gemm) == FUSEKIT_BATCHED_GEMM &&
+              static_cast<int>(rt::Kind::transposed_conv) == FUSEKIT_TRANSPOSED_CONV &&
+              static_cast<int>(rt::Kind::conv_weight_gradient) == FUSEKIT_CONV_WEIGHT_GRADIENT &&
+              static_cast<int>(rt::Kind::residual_backward) == FUSEKIT_RESIDUAL_BACKWARD &&
               static_cast<int>(rt::Kind::own) == FUSEKIT_OWN);
 #define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
 FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)
@@ -164,11 +167,13 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
     result.count = count;
     for (int i = 0; i < count && i < rt::max_operators; ++i) {
         fusekit_operator const& given = operators[i];
-        if ((given.kind < 0 || given.kind > FUSEKIT_BATCHED_GEMM) && given.kind != FUSEKIT_OWN)
+        if ((given.kind < 0 || given.kind > FUSEKIT_RESIDUAL_BACKWARD) && given.kind != FUSEKIT_OWN)
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};
-        if (given.kind == FUSEKIT_CONV || given.kind == FUSEKIT_POOL) to.filter = filter_of(given.filter);
+        if (given.kind == FUSEKIT_CONV || given.kind == FUSEKIT_POOL || given.kind == FUSEKIT_TRANSPOSED_CONV ||
+            given.kind == FUSEKIT_CONV_WEIGHT_GRADIENT)
+            to.filter = filter_of(given.filter);
         else if (given.kind == FUSEKIT_GROUP_NORM) to.filter.group_count = given.filter.groups;
         else if (rt::has_filter(to.kind)) to.filter.size = filter_of(given.filter).size;
         if (given.kind == FUSEKIT_POOL) to.filter.dilations = {1, 1}, to.filter.group_count = 1;

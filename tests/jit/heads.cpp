@@ -14,46 +14,11 @@
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using test::memory, test::nhwc, test::Setup;
+using namespace test;
 
 fusekit_tensor matrix(std::int64_t rows, std::int64_t columns, void* data = nullptr) {
     return {data, FUSEKIT_HALF, 2, {rows, columns}, {columns, 1}};
 }
-fusekit_tensor floats(std::int64_t count, void* data) { return {data, FUSEKIT_FLOAT, 1, {count}, {1}}; }
-
-/// Plan without operators.
-struct Empty : test::Layer {
-    Empty() { operators.clear(), arguments.clear(); }
-    fusekit_arguments& add_head(std::int32_t kind, std::int32_t mode, fusekit_filter const& filter) {
-        fusekit_arguments& result = add(kind, mode);
-        operators.back().filter = filter;
-        return result;
-    }
-};
-
-/// Extents of y, each followed by a space; the message if the call fails.
-std::string output_of(Empty& layer) {
-    layer.find();
-    std::int64_t extents[5] = {-1, -1, -1, -1, -1};
-    if (fusekit_output_shape(layer.plan, layer.arguments.data(), layer.count(), &layer.x, extents) != FUSEKIT_SUCCESS)
-        return fusekit_last_message();
-    std::string text;
-    for (int mode = 0; mode < layer.x.rank; ++mode) text += std::to_string(extents[mode]) + " ";
-    return text;
-}
-
-/// Prepares a run, which compiles one kernel, and runs it.
-void prepare_and_run(Setup const& setup, Empty& layer) {
-    test::Counts const before;
-    REQUIRE(layer.prepare(setup.device) == FUSEKIT_SUCCESS);
-    REQUIRE(test::Counts().all[0] == before.all[0] + 1);
-    unsigned const launched = test::launches()[0];
-    REQUIRE(fusekit_run_execute(layer.run, setup.device, FUSEKIT_OWN_STREAM, memory[2], memory[3], nullptr, 0) ==
-            FUSEKIT_SUCCESS);
-    REQUIRE(test::launches()[0] == launched + 1);
-    REQUIRE((test::launches()[1] > 0 && test::launches()[2] >= 32));
-}
-
 }  // namespace
 
 TEST_CASE("jit heads: a plan without a head, whose operators read several tensors") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fusekit/plan/backward.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 #include "fusekit/runtime/explain.hpp"
 
@@ -62,8 +63,6 @@ TEST_CASE("jit sequences: a broken rule has the sentence of every Plan") {
 TEST_CASE("jit sequences: what is not compiled is named") {
     REQUIRE_THAT(found({bias, conv}), ContainsSubstring("Conv<filter(3, 3).pad(1)>: expected an operator of plans"));
     REQUIRE_THAT(found({conv, {FUSEKIT_STORE, 0, {}}}), ContainsSubstring("Store: expected an operator of plans"));
-    REQUIRE_THAT(found({{FUSEKIT_BATCH_NORM_BACKWARD, FUSEKIT_SPATIAL, {}}}),
-                 ContainsSubstring("BatchNormBackward<Spatial>: expected an operator of plans"));
     REQUIRE_THAT(found({conv, residual, residual}), ContainsSubstring("expected after a Conv or Gemm, one residual"));
     REQUIRE_THAT(found({conv, bias}, {FUSEKIT_INT8, FUSEKIT_INT8, FUSEKIT_INT8}),
                  ContainsSubstring("types: expected float, half or bfloat16"));
@@ -114,6 +113,34 @@ TEST_CASE("jit sequences: heads other than a convolution, and plans without one"
             REQUIRE_THAT(found({bias, head}), ContainsSubstring(fusekit::detail::rules::ReductionComesFirst::sentence));
         REQUIRE_THAT(found({head, average}), ContainsSubstring(fusekit::detail::rules::PoolFits::sentence));
     }
+}
+
+TEST_CASE("jit sequences: gradients of plans without a Conv") {
+    namespace sentences = fusekit::detail::backward_sentences;
+    fusekit_operator const norm = {FUSEKIT_BATCH_NORM_BACKWARD, FUSEKIT_SPATIAL, {}},
+                           inference = {FUSEKIT_BATCH_NORM_INFERENCE, FUSEKIT_SPATIAL, {}},
+                           back = {FUSEKIT_ACTIVATION_BACKWARD, FUSEKIT_RELU, {}},
+                           z = {FUSEKIT_RESIDUAL_BACKWARD, 0, {}},
+                           window = {FUSEKIT_POOL, FUSEKIT_MAX, FUSEKIT_FILTER(2, 2, 0, 2)};
+    REQUIRE(found({norm}) == "Plan<BatchNormBackward<Spatial>>");
+    REQUIRE(found({norm, z, back}) == "Plan<BatchNormBackward<Spatial>, ResidualBackward, ActivationBackward<Relu>>");
+    REQUIRE(found({inference, z}) == "Plan<BatchNormInference<Spatial>, ResidualBackward>");
+    REQUIRE(found({back}) == "Plan<ActivationBackward<Relu>>");
+    for (int mode = 0; mode < rt::activation_modes; ++mode)
+        REQUIRE_THAT(found({norm, {FUSEKIT_ACTIVATION_BACKWARD, mode, {}}}), ContainsSubstring("Plan<BatchNorm"));
+    REQUIRE_THAT(found({conv, back}), ContainsSubstring(sentences::pointwise));
+    REQUIRE_THAT(found({back, window}), ContainsSubstring(sentences::whole));
+    std::int32_t own = -1;
+    REQUIRE(fusekit_jit_add_operator("Twice",
+                                     "struct Twice { static constexpr auto stage = fusekit::Stage::activation; };",
+                                     &own) == FUSEKIT_SUCCESS);
+    REQUIRE_THAT(found({norm, {FUSEKIT_OWN, own, {}}}), ContainsSubstring(sentences::slope));
+    // operators of a forward plan, two of one kind, and another order
+    for (auto const& all : {std::vector{norm, relu}, {z, bias}, {z, z}, {back, z}})
+        REQUIRE_THAT(found(all), ContainsSubstring("expected an operator of a gradient that is compiled at run time"));
+    REQUIRE_THAT(found({inference, inference, z}), ContainsSubstring(fusekit::detail::rules::OneOfEach::sentence));
+    REQUIRE_THAT(found({back, norm}), ContainsSubstring(fusekit::detail::rules::ReductionComesFirst::sentence));
+    REQUIRE_THAT(found({norm}, {FUSEKIT_HALF, FUSEKIT_FLOAT, FUSEKIT_HALF}), ContainsSubstring("got half to float"));
 }
 
 TEST_CASE("jit sequences: geometry that a type cannot have") {
@@ -186,7 +213,7 @@ TEST_CASE("jit sequences: random descriptors") {
         std::vector<fusekit_operator> all(static_cast<std::size_t>(draw(0, 10)));
         for (std::size_t at = 0; at < all.size(); ++at) {
             fusekit_operator& one = all[at];
-            one.kind = at == 0 && draw(0, 1) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 26) : draw(-2, 80);
+            one.kind = at == 0 && draw(0, 1) ? FUSEKIT_CONV : draw(0, 9) ? draw(0, 29) : draw(-2, 80);
             one.mode = draw(0, 9) ? draw(0, 1) : draw(-3, 100);
             if (one.kind == FUSEKIT_CONV || one.kind == FUSEKIT_POOL || one.kind > FUSEKIT_RMS_NORM)
                 one.filter = FUSEKIT_FILTER(draw(1, 5), draw(1, 5), draw(0, 2), draw(1, 2));

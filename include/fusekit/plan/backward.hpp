@@ -10,6 +10,17 @@ namespace fusekit {
 
 namespace detail {
 
+/// Sentences of the assertions below, for plans that are selected or compiled at run time.
+namespace backward_sentences {
+inline constexpr char pointwise[] =
+    "Backward: no Conv or Gemm in the plan: its gradients are separate plans, of TransposedConv and "
+    "ConvWeightGradient";
+inline constexpr char whole[] =
+    "Backward: a pool's gradient has more elements than its dy, so it is another plan, of PoolGradient";
+inline constexpr char slope[] =
+    "Backward: this operator (Op) of the plan needs a slope with the parameters of its apply";
+}  // namespace backward_sentences
+
 template <class Op>
 inline constexpr bool has_slope =
     MainloopOp<Op> || PoolingOp<Op> || DifferentiableRowOp<Op> || (!RowOp<Op> && Differentiable<Replayed<Op>>);

@@ -38,6 +38,9 @@ enum class Kind : std::uint8_t {
     pixel_shuffle,
     pixel_unshuffle,
     batched_gemm,
+    transposed_conv,
+    conv_weight_gradient,
+    residual_backward,
     own = 64,
 };
 
@@ -52,8 +55,8 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode = 0;  ///< an ActivationMode, NormMode, PoolMode or BinaryMode; 0 for other kinds; any number for
                             ///< an application's operator
-    /// filter of a Conv; window of a Pool; `size`: factors of an upsampling or a pixel shuffle; `group_count`: groups
-    /// of a GroupNorm
+    /// filter of a Conv, and of the Conv of which a TransposedConv or ConvWeightGradient is a gradient; window of a
+    /// Pool; `size`: factors of an upsampling or a pixel shuffle; `group_count`: groups of a GroupNorm
     Filter<2> filter = fusekit::filter(1, 1);
 
     FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
@@ -70,6 +73,10 @@ FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
 
 /// Functions that return descriptors of the library's operators.
 FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
+FUSEKIT_H constexpr Descriptor transposed_conv(Filter<2> const& filter) { return {Kind::transposed_conv, 0, filter}; }
+FUSEKIT_H constexpr Descriptor conv_weight_gradient(Filter<2> const& filter) {
+    return {Kind::conv_weight_gradient, 0, filter};
+}
 FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
 FUSEKIT_H constexpr Descriptor batched_gemm() { return {Kind::batched_gemm}; }
 FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
@@ -89,6 +96,7 @@ FUSEKIT_H constexpr Descriptor activation_backward(ActivationMode mode) {
     return {Kind::activation_backward, static_cast<std::int32_t>(mode)};
 }
 FUSEKIT_H constexpr Descriptor residual() { return {Kind::residual}; }
+FUSEKIT_H constexpr Descriptor residual_backward() { return {Kind::residual_backward}; }
 FUSEKIT_H constexpr Descriptor scale() { return {Kind::scale}; }
 FUSEKIT_H constexpr Descriptor binary(BinaryMode mode) { return {Kind::binary, static_cast<std::int32_t>(mode)}; }
 FUSEKIT_H constexpr Descriptor requantize() { return {Kind::requantize}; }
@@ -121,8 +129,8 @@ FUSEKIT_H constexpr Descriptor pixel_unshuffle(std::int32_t factor) {
 
 /// True for kinds whose descriptors have a filter (Descriptor::filter).
 FUSEKIT_H constexpr bool has_filter(Kind kind) {
-    return kind == Kind::conv || kind == Kind::pool || kind == Kind::group_norm ||
-           (kind >= Kind::upsample_nearest && kind <= Kind::pixel_unshuffle);
+    return kind == Kind::conv || kind == Kind::pool || kind == Kind::group_norm || kind == Kind::transposed_conv ||
+           kind == Kind::conv_weight_gradient || (kind >= Kind::upsample_nearest && kind <= Kind::pixel_unshuffle);
 }
 
 /// Element types of x, y, and the weights of a Conv or Gemm.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/ops/conv/transposed.hpp"
+#include "fusekit/ops/conv/weight_gradient.hpp"
 #include "fusekit/ops/resample.hpp"
 #include "fusekit/ops/row_norm.hpp"
 #include "fusekit/ops/softmax.hpp"
@@ -23,6 +25,8 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
     switch (of.kind) {
         case Kind::conv: return &facts_of<Conv<dynamic>>;
+        case Kind::transposed_conv: return &facts_of<TransposedConv<filter(1, 1)>>;
+        case Kind::conv_weight_gradient: return &facts_of<ConvWeightGradient<filter(1, 1)>>;
         case Kind::gemm: return &facts_of<Gemm>;
         case Kind::bias: return &facts_of<Bias>;
         case Kind::batch_norm_inference:
@@ -32,7 +36,8 @@ FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
             return spatial ? &facts_of<BatchNormTraining<Spatial>> : &facts_of<BatchNormTraining<PerActivation>>;
         case Kind::activation:
         case Kind::activation_backward: return &facts_of<Activation<Relu>>;
-        case Kind::residual: return &facts_of<Residual>;
+        case Kind::residual:
+        case Kind::residual_backward: return &facts_of<Residual>;
         case Kind::scale: return &facts_of<Scale>;
         case Kind::binary: return &facts_of<Add>;
         case Kind::requantize: return &facts_of<Requantize>;
@@ -82,6 +87,8 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
     };
     switch (of.kind) {
         case Kind::conv: return "Conv<" + of.filter.to_string() + ">";
+        case Kind::transposed_conv: return "TransposedConv<" + of.filter.to_string() + ">";
+        case Kind::conv_weight_gradient: return "ConvWeightGradient<" + of.filter.to_string() + ">";
         case Kind::gemm: return "Gemm";
         case Kind::bias: return "Bias";
         case Kind::batch_norm_inference: return norm("BatchNormInference");
@@ -90,6 +97,7 @@ FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& o
         case Kind::activation: return mode("Activation");
         case Kind::activation_backward: return mode("ActivationBackward");
         case Kind::residual: return "Residual";
+        case Kind::residual_backward: return "ResidualBackward";
         case Kind::scale: return "Scale";
         case Kind::binary: {
             constexpr char const* names[] = {"Add", "Subtract", "Multiply", "Divide", "Maximum", "Minimum"};

@@ -67,15 +67,12 @@ public:
 
     /// View of the writable activation tensor of a role, of 2 to 5 modes.
     FUSEKIT_H AnyOutput output(Role role) const {
-        takes(role, 2, 5);
-        Layout<4> const layout = arguments[role].layout<4>();
-        DataType const type = arguments[role].type;
-#define FUSEKIT_WRITTEN(Type, data_type, number) \
-    if (type == DataType::data_type) return written<Type>(role, layout);
-        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_WRITTEN)
-#undef FUSEKIT_WRITTEN
-        if (type == DataType::float64) return written<double>(role, layout);
-        return written<float>(role, layout);
+        switch (takes(role, 2, 5)) {
+            case 2: return any_written<2>(role);
+            case 3: return any_written<3>(role);
+            case 5: return any_written<5>(role);
+            default: return any_written<4>(role);
+        }
     }
 
     /// View of per-channel values of any element type: K, or 1 x K and further modes of extent 1.
@@ -166,6 +163,18 @@ private:
     template <class T, int Rank>
     FUSEKIT_H TensorView<T, Rank> written(Role role, Layout<Rank> const& layout) const {
         return {static_cast<T*>(pointer(role)), layout};
+    }
+
+    template <int Rank>
+    FUSEKIT_H AnyOutput any_written(Role role) const {
+        Layout<Rank> const layout = arguments[role].layout<Rank>();
+        DataType const type = arguments[role].type;
+#define FUSEKIT_WRITTEN(Type, data_type, number) \
+    if (type == DataType::data_type) return written<Type>(role, layout);
+        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_WRITTEN)
+#undef FUSEKIT_WRITTEN
+        if (type == DataType::float64) return written<double>(role, layout);
+        return written<float>(role, layout);
     }
 
     /// Returns the rank of the tensor of a role. Stores an error if the tensor is omitted, its pointer is null or

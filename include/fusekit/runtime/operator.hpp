@@ -74,6 +74,10 @@ struct OperatorOf<Residual> {
     FUSEKIT_H static Residual::Args read(Given const& given) {
         return {given.activations(Role::z), given.number(given.arguments.factor)};
     }
+    FUSEKIT_H static Residual::Gradients gradients(Given const& given) {
+        if (!given.has(Role::output)) return {};
+        return {OptionalOutput(given.output(Role::output))};
+    }
 };
 
 namespace detail {

@@ -99,6 +99,12 @@ enum {
     FUSEKIT_PIXEL_SHUFFLE = 24, /* `size` of the filter: the factor, twice */
     FUSEKIT_PIXEL_UNSHUFFLE = 25,
     FUSEKIT_BATCHED_GEMM = 26,
+    /* Gradients of a convolution; `filter` is the convolution's. By x: x is dy, y is dx. */
+    FUSEKIT_TRANSPOSED_CONV = 27,
+    /* By the weights: x is the convolution's x, FUSEKIT_Z is dy, y is the weights' gradient, and an optional
+     * FUSEKIT_BIASES, floats, receives the gradient of a bias. */
+    FUSEKIT_CONV_WEIGHT_GRADIENT = 28,
+    FUSEKIT_RESIDUAL_BACKWARD = 29, /* FUSEKIT_Z is the forward z; an optional FUSEKIT_OUTPUT receives its gradient */
     FUSEKIT_OWN = 64 /* an operator that is given as source: `mode` is the one of fusekit_jit_add_operator() */
 };
 
