@@ -24,6 +24,7 @@ constexpr char const *rows = "fusekit/ops/row_norm.hpp", *softmax = "fusekit/ops
                      *training = "fusekit/ops/batch_norm/training.hpp";
 constexpr KnownHead known_heads[] = {
     {Kind::conv, Head::conv, "Conv<dynamic>", "fusekit/ops/conv.hpp"},
+    {Kind::conv_weight_gradient, Head::weight_gradient, "ConvWeightGradient", "fusekit/ops/conv/weight_gradient.hpp"},
     {Kind::gemm, Head::gemm, "fusekit::Gemm", "fusekit/ops/gemm.hpp"},  // hip::Gemm is a schedule
     {Kind::batched_gemm, Head::batched_gemm, "BatchedGemm", "fusekit/ops/gemm/batched.hpp"},
     {Kind::batch_norm_training, Head::spatial_norm, "BatchNormTraining<Spatial>", training},
@@ -82,6 +83,7 @@ TypeText text_of_head(Descriptor const& of, Head head) {
     std::string arguments;
     if (one->head == Head::upsampling) arguments = size + ", " + std::to_string(of.filter.size[1]) + ">";
     if (one->head == Head::pixel_shuffle) arguments = size + ">";
+    if (one->head == Head::weight_gradient) arguments = "<" + text_of(of.filter) + ">";
     if (one->head == Head::pool) {
         bool const is_max = of.mode == static_cast<std::int32_t>(runtime::PoolMode::max);
         arguments = std::string(is_max ? "<Max, " : "<Average, ") +
@@ -92,7 +94,12 @@ TypeText text_of_head(Descriptor const& of, Head head) {
 
 char const* broken_geometry(Descriptor const& of) {
     Filter<2> const& f = of.filter;
+    bool const of_conv = of.kind == Kind::transposed_conv || of.kind == Kind::conv_weight_gradient;
+    if (of_conv && f.group_count < 1) return "a filter with 1 group or more";
     for (int i = 0; i < 2; ++i) {
+        if (of_conv &&
+            (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0))
+            return "a filter with sizes, strides and dilations of 1 or more, and padding of 0 or more";
         if (of.kind == Kind::pool && (f.size[i] < 1 || f.strides[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0 ||
                                       f.pad_before[i] >= f.size[i] || f.pad_after[i] >= f.size[i]))
             return "a window with sizes and strides of 1 or more, and padding of 0 or more that is less than the "

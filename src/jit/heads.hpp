@@ -27,6 +27,7 @@ enum class Head {
     pixel_shuffle,
     spatial_norm,     ///< BatchNormTraining<Spatial>
     activation_norm,  ///< BatchNormTraining<PerActivation>
+    weight_gradient,  ///< ConvWeightGradient, of every class of filters (filter_class.hpp)
     // gradients of plans without a Conv (host_gradient_plan.hpp), by their first operator
     spatial_norm_gradient,
     activation_norm_gradient,
@@ -63,7 +64,8 @@ TypeText text_of_head(runtime::Descriptor const& of, Head head);
 /// Text of a filter as a C++ expression.
 std::string text_of(Filter<2> const& of);
 
-/// Condition that the geometry of a pool, an upsampling or a pixel shuffle breaks; null if it breaks none.
+/// Condition that the geometry of a pool, an upsampling, a pixel shuffle or a gradient of a Conv breaks; null if it
+/// breaks none.
 char const* broken_geometry(runtime::Descriptor const& of);
 
 }  // namespace fusekit::jit

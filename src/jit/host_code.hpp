@@ -8,16 +8,16 @@
 namespace fusekit::jit {
 
 /// Form of a host plan for x of Rank modes.
-template <class Plan, class T, int Rank>
-struct HostForm : runtime::detail::FormOf<runtime::Form<Plan, T>> {
+template <class Plan, class T, int Rank, class Y = T>
+struct HostForm : runtime::detail::FormOf<runtime::Form<Plan, T, Y>> {
     static constexpr int rank = Rank;
 };
 
 /// Calls f with the form for x's modes, one of `ranks`; stores an error if they are others.
-template <class Plan, class T, Ranks ranks, int rank = ranks.least, class F>
+template <class Plan, class T, class Y, Ranks ranks, int rank = ranks.least, class F>
 void with_form(runtime::detail::Reader const& reader, runtime::View const& x, F const& f) {
-    if (x.rank == rank) f(static_cast<HostForm<Plan, T, rank>*>(nullptr));
-    else if constexpr (rank < ranks.most) with_form<Plan, T, ranks, rank + 1>(reader, x, f);
+    if (x.rank == rank) f(static_cast<HostForm<Plan, T, rank, Y>*>(nullptr));
+    else if constexpr (rank < ranks.most) with_form<Plan, T, Y, ranks, rank + 1>(reader, x, f);
     else
         runtime::detail::refuse(reader, "x", "",
                                 (ranks.least < ranks.most ? Text::number(ranks.least) + " to " : Text()) +
@@ -25,11 +25,11 @@ void with_form(runtime::detail::Reader const& reader, runtime::View const& x, F 
                                 Text::number(x.rank));
 }
 
-/// Host code of plans of element type T: what a unit per type, or per head, compiles.
-template <Head head, Reads reads, class T, bool has_before = false>
-inline constexpr HostCode host_code_of = {
+/// Host code of a host plan for x of element type T and y of Y: a unit per type, or per head, compiles it.
+template <class Plan, class T, class Y, Ranks ranks>
+inline constexpr HostCode host_code_of_plan = {
     [](runtime::detail::Reader const& reader, runtime::View const& x, Index<4>& shape) {
-        with_form<HostPlan<head, reads, has_before>, T, ranks_of(head)>(reader, x, [&]<class Form>(Form*) {
+        with_form<Plan, T, Y, ranks>(reader, x, [&]<class Form>(Form*) {
             if (!runtime::detail::is_of(reader, "x", x, data_type<T>, Form::rank)) return;
             auto const bound = Form::bind(reader);
             if (reader.refusal) return;
@@ -38,7 +38,7 @@ inline constexpr HostCode host_code_of = {
         });
     },
     [](Call const& call, Launchable& result) {
-        with_form<HostPlan<head, reads, has_before>, T, ranks_of(head)>(call.reader, call.x, [&]<class Form>(Form*) {
+        with_form<Plan, T, Y, ranks>(call.reader, call.x, [&]<class Form>(Form*) {
             runtime::detail::Call<hip::Device> const own{call.stream, call.reader, call.x, call.y, call.alignment};
             runtime::detail::with_prepared<Form>(own, call.alignment, [&]<class Prepared>(Prepared const& prepared) {
                 auto const address = reinterpret_cast<std::uintptr_t>(prepared.prepared_launch().kernel);
@@ -49,6 +49,9 @@ inline constexpr HostCode host_code_of = {
             });
         });
     }};
+template <Head head, Reads reads, class T, bool has_before = false>
+inline constexpr HostCode const& host_code_of =
+    host_code_of_plan<HostPlan<head, reads, has_before>, T, T, ranks_of(head)>;
 
 /// Host code of a head whose host plans distinguish these Reads.
 template <Head head, class T, Reads... all>

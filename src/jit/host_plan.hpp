@@ -89,7 +89,8 @@ constexpr Ranks ranks_of(Head head) {
         case Head::pooled_conv:
         case Head::pool:
         case Head::upsampling:
-        case Head::pixel_shuffle: break;
+        case Head::pixel_shuffle:
+        case Head::weight_gradient: break;
     }
     return {4, 4};
 }

@@ -19,13 +19,17 @@ struct KernelEntry {
     bool waits_for_previous;  ///< true if it is launched before the previous kernel has ended (arch/overlap.hpp)
 };
 
-/// Type: element type of x in the parameters of a Conv or Gemm; else void.
+/// Type: element type of x in the parameters of a Conv, its weight gradient or a Gemm; else void.
 template <class Params>
 struct ElementOfParams {
     using Type = void;
 };
 template <class Plan, class T, class U>
 struct ElementOfParams<hip::ConvParams<Plan, T, U>> {
+    using Type = T;
+};
+template <class Plan, class T, class U>
+struct ElementOfParams<hip::WeightGradientParams<Plan, T, U>> {
     using Type = T;
 };
 

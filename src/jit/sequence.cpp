@@ -2,6 +2,7 @@
 #include "sequence.hpp"
 
 #include "forms.hpp"
+#include "fusekit/plan/weight_gradient.hpp"
 #include "gradients.hpp"
 #include "operators.hpp"
 
@@ -22,10 +23,19 @@ Text name_of_one(Descriptor const& of) {
 }
 
 constexpr char compiled_operators[] =
-    "an operator of plans that are compiled at run time: a convolution, a Gemm, a batch norm in training, upsampling "
-    "or "
-    "a pixel shuffle as the first operator, a norm of rows or a softmax, else a bias, an inference batch norm, an "
+    "an operator of plans that are compiled at run time: a convolution or a gradient of one, a Gemm, a batch norm in "
+    "training, upsampling or a pixel shuffle as the first operator, a norm of rows or a softmax, else a bias, an "
+    "inference batch norm, an "
     "activation, a scale, a residual, a binary operator, or one that is given as source, and a pool as the last";
+
+/// Condition that the operator at `position` of a plan with a ConvWeightGradient breaks; null if it breaks none.
+char const* broken_weight_gradient(Descriptors descriptors, int position) {
+    namespace sentences = fusekit::detail::weight_gradient_sentences;
+    if (descriptors[position].kind == Kind::conv_weight_gradient) return position > 0 ? sentences::begins : nullptr;
+    if (descriptors[0].kind != Kind::conv_weight_gradient) return nullptr;
+    OperatorEntry const* const one = operator_of(descriptors[position]);
+    return !one || one->reads_channels || one->facts.of_pixels ? sentences::by_pixel : nullptr;
+}
 
 unsigned rounded_up(unsigned value, unsigned multiple) { return (value + multiple - 1) / multiple * multiple; }
 
@@ -96,6 +106,9 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
     bool const of_gradient = is_gradient(given);
     for (int i = 0; of_gradient && i < given.size; ++i)
         if (char const* const broken = broken_gradient(given, i))
+            return because(Explanation::no_plan, i, broken, "this operator at position " + Text::number(i + 1));
+    for (int i = 0; i < given.size; ++i)
+        if (char const* const broken = broken_weight_gradient(given, i))
             return because(Explanation::no_plan, i, broken, "this operator at position " + Text::number(i + 1));
     Shape const shape = of_gradient ? Shape{} : shape_of(given);
     for (int i = 0; i < given.size && !of_gradient; ++i) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "embedded.hpp"
+#include "filter_class.hpp"
 
 namespace fusekit::jit {
 
@@ -90,6 +91,11 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
                       " = DepthwiseEntry::" + trait + "<" + of_dynamic + arguments + ";\n";
         }
     }
+    // members of kernel parameters depend on these, and code of the host has no depthwise kernel for such a filter
+    if (spec.head == Head::weight_gradient && filter_class(spec.geometry.filter) == other_filters)
+        for (char const* const trait : {"has_depthwise_weight_gradient", "has_grouped_weight_gradient"})
+            traits += std::string("template <>\nconstexpr bool ") + trait + "<ThePlan, " + type_in(kernel.element) +
+                      "> = false;\n";
     std::string includes;
     for (std::string const& header : headers) includes += "#include \"" + header + "\"\n";
     std::string const size = std::to_string(kernel.epilogue_bytes);

@@ -53,3 +53,27 @@ TEST_CASE("jit gradients: all") {
                 REQUIRE(status == FUSEKIT_SUCCESS);
             }
 }
+
+TEST_CASE("jit gradients: weights") {
+    Setup const setup;
+    struct {
+        std::int64_t c, k, r, stride;
+        int groups;
+    } const all[] = {{16, 16, 1, 1, 1},  {16, 24, 1, 2, 1}, {32, 32, 3, 1, 1}, {3, 32, 2, 2, 1},
+                     {16, 16, 3, 1, 16}, {32, 32, 3, 1, 8}, {16, 16, 9, 1, 2}, {3, 64, 7, 2, 1}};
+    for (auto const& one : all) {
+        Empty layer;
+        fusekit_filter filter = FUSEKIT_FILTER(int(one.r), int(one.r), int(one.r / 2), int(one.stride));
+        if (one.r == 2) filter.pad_before[0] = filter.pad_before[1] = filter.pad_after[0] = filter.pad_after[1] = 0;
+        filter.groups = one.groups;
+        fusekit_arguments& head = layer.add_head(FUSEKIT_CONV_WEIGHT_GRADIENT, 0, filter);
+        std::int64_t const p = 8 / one.stride;
+        layer.x = nhwc(2, one.c, 8, 8);
+        head.tensors[FUSEKIT_Z] = nhwc(2, one.k, p, p, memory[0]);
+        layer.y = nhwc(one.k, one.c / one.groups, one.r, one.r);
+        INFO(output_of(layer));
+        fusekit_status const status = layer.prepare(setup.device);
+        INFO(fusekit_last_message());
+        REQUIRE(status == FUSEKIT_SUCCESS);
+    }
+}

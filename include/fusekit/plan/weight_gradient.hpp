@@ -7,6 +7,14 @@
 
 namespace fusekit::detail {
 
+/// Sentences of the assertions below, for plans that are compiled at run time.
+namespace weight_gradient_sentences {
+inline constexpr char begins[] = "no operator may precede a ConvWeightGradient, which reads the x of the Conv";
+inline constexpr char by_pixel[] =
+    "only operators of the value and its coordinate, such as Scale and Residual, may follow a ConvWeightGradient, "
+    "which computes weights";
+}  // namespace weight_gradient_sentences
+
 /// Static assertions on a plan with a ConvWeightGradient, whose values are weights and not pixels: operators that are
 /// valid after it, and element types.
 template <class Plan, Element T, int Rank>

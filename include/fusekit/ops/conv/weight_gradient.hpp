@@ -13,6 +13,27 @@ inline constexpr char const* weight_gradient_equation[] = {
     "y[k,c,s] = sum of dy[n,k,q] * x[n,c,w] over n, q", "y[k,c,r,s] = sum of dy[n,k,p,q] * x[n,c,h,w] over n, p, q",
     "y[k,c,t,r,s] = sum of dy[n,k,o,p,q] * x[n,c,d,h,w] over n, o, p, q"};
 
+/// Stores an error in `in` if a weight gradient with this filter cannot have these arguments. `written`: the filter as
+/// in source; `collapsed`: the filter with rows.
+template <int Rank, int Collapsed, class Args>
+FUSEKIT_H void check_weight_gradient(Filter<Rank> const& written, Filter<Collapsed> const& collapsed, Args const& args,
+                                     Check const& in) {
+    Index<Rank + 2> const x = expand<Rank + 2>(in.x);
+    std::int64_t const k = args.dy.layout.shape[1];
+    for (int i = 0; i < Rank; ++i)
+        if (written.output(i, x[2 + i]) < 1 && x[2 + i] != 0)
+            in.fail("filter", conv_least[Rank - 1], written.to_string() + " on " + to_string(in.x));
+    if (in.type == DataType::int8) in.fail("x", "float, half, bfloat16 or double", fusekit::name(in.type));
+    if (args.dy.type != in.type)
+        in.fail("dy", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.dy.type));
+    if (in.x[1] % written.group_count != 0)
+        in.fail("filter", "groups that divide C", written.to_string() + " with C = " + Text::number(in.x[1]));
+    if (k % written.group_count != 0)
+        in.fail("dy", "K divisible by the " + Text::number(written.group_count) + " groups", Text::number(k));
+    in.readable("dy", args.dy, output_shape_of(collapsed, in.x, k), "N x K x P x Q");
+    in.writable("bias_gradient", args.bias_gradient, {{k}}, "K");
+}
+
 }  // namespace detail
 
 /// Gradient of Conv<Geometry> with respect to its weights:
@@ -66,20 +87,7 @@ struct ConvWeightGradient {
     FUSEKIT_H static Text name() { return "ConvWeightGradient<" + Geometry.to_string() + ">"; }
 
     FUSEKIT_H static void check(Args const& args, Check const& in) {
-        Index<space + 2> const x = detail::expand<space + 2>(in.x);
-        std::int64_t const k = args.dy.layout.shape[1];
-        for (int i = 0; i < space; ++i)
-            if (Geometry.output(i, x[2 + i]) < 1 && x[2 + i] != 0)
-                in.fail("filter", detail::conv_least[space - 1], Geometry.to_string() + " on " + to_string(in.x));
-        if (in.type == DataType::int8) in.fail("x", "float, half, bfloat16 or double", fusekit::name(in.type));
-        if (args.dy.type != in.type)
-            in.fail("dy", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.dy.type));
-        if (in.x[1] % Geometry.group_count != 0)
-            in.fail("filter", "groups that divide C", Geometry.to_string() + " with C = " + Text::number(in.x[1]));
-        if (k % Geometry.group_count != 0)
-            in.fail("dy", "K divisible by the " + Text::number(Geometry.group_count) + " groups", Text::number(k));
-        in.readable("dy", args.dy, detail::output_shape_of(collapsed, in.x, k), "N x K x P x Q");
-        in.writable("bias_gradient", args.bias_gradient, {{k}}, "K");
+        detail::check_weight_gradient(Geometry, collapsed, args, in);
     }
 };
 

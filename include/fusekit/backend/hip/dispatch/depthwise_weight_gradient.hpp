@@ -50,7 +50,7 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_gra
     TensorView<T const> dy = without_idle_strides(typed<T>(params.bound.head.dy));
     Index<4> const& shape = dy.layout.shape;
     DepthwiseGradientTiles& tiles = params.depthwise;
-    tiles.multiplier = static_cast<int>(shape[1] / filter.group_count);
+    tiles.multiplier = static_cast<int>(shape[1] / Plan::Head::geometry(params.bound.head).group_count);
     constexpr int of_row = widest_vector(static_cast<int>(sizeof(T)), Shape::columns);
     tiles.dy_vector = vector_along(dy, along_channels ? Shape::channels : of_row, along_channels ? 1 : 3);
     if (!along_channels)
@@ -107,20 +107,21 @@ FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_depthwise_halo
     using Mainloop = DepthwiseHaloWeightGradient<Plan, T, U>;
     constexpr auto filter = Plan::Head::collapsed;
     auto const kernel = kernel_of<Plan, Mainloop>();
+    auto const geometry = Plan::Head::geometry(params.bound.head);
     TensorView<T const> const dy = without_idle_strides(typed<T>(params.bound.head.dy));
     auto const are_vectors = [&](int count) {
         return problem::vectorizable(params.x, count, 1) && problem::vectorizable(dy, count, 1);
     };
     // With fewer channels than half a unit, DepthwiseWeightGradient is faster for small filters.
     constexpr int least_channels = filter.size[0] * filter.size[1] < 20 ? DepthwiseHaloGradientTiles::unit / 2 : 1;
-    if (dy.layout.shape[1] != filter.group_count || filter.group_count < least_channels || !are_vectors(2) ||
+    if (dy.layout.shape[1] != geometry.group_count || geometry.group_count < least_channels || !are_vectors(2) ||
         !with_tag(
             gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm80, Tag>; }) ||
         !kernel.is_launchable(gpu.index()))
         return {};
     using Shape = DepthwiseHaloGradientShape<filter.size[0], filter.size[1]>;
     constexpr std::int64_t bytes = Mainloop::Accumulators::floats * sizeof(float);
-    auto const choice = choose_halo_gradient<Shape>(filter, dy.layout.shape, are_vectors(8) ? 16 : 4,
+    auto const choice = choose_halo_gradient<Shape>(geometry, dy.layout.shape, are_vectors(8) ? 16 : 4,
                                                     split_limits(gpu, workspace_bytes, bytes));
     if (choice.tiles.items == 0) return {};
     params.depthwise.halo = choice.tiles;

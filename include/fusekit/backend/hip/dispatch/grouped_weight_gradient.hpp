@@ -16,7 +16,7 @@ FUSEKIT_H Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_grouped_gradie
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
     using Mainloop = GroupedWeightGradient<Plan, T, U>;
     auto const kernel = kernel_of<Plan, Mainloop>();
-    constexpr auto filter = Plan::Head::collapsed;
+    auto const filter = Plan::Head::geometry(params.bound.head);
     TensorView<T const> const dy = without_idle_strides(typed<T>(params.bound.head.dy));
     std::int64_t const channels = params.y.layout.shape[1], filters = dy.layout.shape[1] / filter.group_count;
     bool const is_group =
