@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "heads.hpp"
 
+#include "transposed_class.hpp"
+
 namespace fusekit::jit {
 
 using runtime::Descriptor;
@@ -24,6 +26,7 @@ constexpr char const *rows = "fusekit/ops/row_norm.hpp", *softmax = "fusekit/ops
                      *training = "fusekit/ops/batch_norm/training.hpp";
 constexpr KnownHead known_heads[] = {
     {Kind::conv, Head::conv, "Conv<dynamic>", "fusekit/ops/conv.hpp"},
+    {Kind::transposed_conv, Head::transposed_conv, "TransposedConv", "fusekit/ops/conv/transposed.hpp"},
     {Kind::conv_weight_gradient, Head::weight_gradient, "ConvWeightGradient", "fusekit/ops/conv/weight_gradient.hpp"},
     {Kind::gemm, Head::gemm, "fusekit::Gemm", "fusekit/ops/gemm.hpp"},  // hip::Gemm is a schedule
     {Kind::batched_gemm, Head::batched_gemm, "BatchedGemm", "fusekit/ops/gemm/batched.hpp"},
@@ -79,11 +82,17 @@ Shape shape_of(runtime::Descriptors descriptors) {
 TypeText text_of_head(Descriptor const& of, Head head) {
     KnownHead const* const one = known_head(of);
     if (!one) return {};
+    if (one->head == Head::transposed_conv)
+        if (int const number = transposed_class(of.filter); has_other_filters(number))
+            return {
+                "jit::KnownTransposed<" + text_of(transposed_representatives[number]) + ", " + text_of(of.filter) + ">",
+                "known_transposed.hpp"};
     std::string const size = "<" + std::to_string(of.filter.size[0]);
     std::string arguments;
     if (one->head == Head::upsampling) arguments = size + ", " + std::to_string(of.filter.size[1]) + ">";
     if (one->head == Head::pixel_shuffle) arguments = size + ">";
-    if (one->head == Head::weight_gradient) arguments = "<" + text_of(of.filter) + ">";
+    if (one->head == Head::weight_gradient || one->head == Head::transposed_conv)
+        arguments = "<" + text_of(of.filter) + ">";
     if (one->head == Head::pool) {
         bool const is_max = of.mode == static_cast<std::int32_t>(runtime::PoolMode::max);
         arguments = std::string(is_max ? "<Max, " : "<Average, ") +

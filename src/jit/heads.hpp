@@ -13,6 +13,7 @@ enum class Head {
     none,
     conv,
     pooled_conv,  ///< a Conv, and a pool of 2 x 2 windows as the last operator
+    transposed_conv,  ///< TransposedConv, of every class of filters (transposed_class.hpp)
     gemm,
     batched_gemm,
     pool,  ///< no head, and a pool of windows as the last operator

@@ -87,6 +87,7 @@ constexpr Ranks ranks_of(Head head) {
         case Head::activation_gradient: return {3, 4};
         case Head::conv:
         case Head::pooled_conv:
+        case Head::transposed_conv:
         case Head::pool:
         case Head::upsampling:
         case Head::pixel_shuffle:

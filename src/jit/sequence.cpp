@@ -128,6 +128,17 @@ Explanation explain(Descriptors given, runtime::Types const* types) {
                            "that is compiled at run time",
                            "a second one at position " + Text::number(i + 1));
     }
+    if (shape.head == Head::transposed_conv) {
+        if (shape.end < given.size)
+            return because(Explanation::no_plan, shape.end,
+                           "no pool after a TransposedConv in a plan that is compiled at run time",
+                           "this operator at position " + Text::number(shape.end + 1));
+        for (int i = shape.first; i < shape.end; ++i)
+            if (operator_of(given[i])->facts.of_pixels)
+                return because(Explanation::no_plan, i,
+                               "no parameters per pixel after a TransposedConv in a plan that is compiled at run time",
+                               "this operator at position " + Text::number(i + 1));
+    }
     Spec const spec = spec_of(given);
     for (Operators const* const of : {&spec.before, &spec.after})
         if (of->used + 8 > words_bytes)

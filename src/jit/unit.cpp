@@ -81,7 +81,8 @@ std::string unit_of(Spec const& spec, KernelEntry const& kernel, Filter<2> const
     std::string mainloop = type_in(kernel.mainloop);
     replace_all(mainloop, type_in(kernel.plan), "ThePlan");
     if (!add_headers(mainloop, headers, why)) return "";
-    if (headers.count(depthwise_header)) {
+    bool const of_conv = spec.head == Head::conv || spec.head == Head::pooled_conv;
+    if (of_conv && headers.count(depthwise_header)) {
         headers.insert("known_conv.hpp");
         plan = plan_of("jit::KnownConv<" + text_of(filter) + ">");
         // members of kernel parameters depend on these: they are those of Conv<dynamic>

@@ -97,7 +97,7 @@ FUSEKIT_H void set_phases(PhaseMaps<count>& maps, Index<4> const& x, Index<4> co
         TmaPhase& to = maps.phases[i];
         to.windows.group_count = 1;
         for (int mode = 0; mode < 2; ++mode)
-            set_windows(to, from, Phases::filter, mode, static_cast<int>(x[2 + mode]),
+            set_windows(to, from, Phases::geometry(), mode, static_cast<int>(x[2 + mode]),
                         from.pixels(mode, static_cast<int>(y[2 + mode])));
         if (to.pixels_of_image() == 0) to.windows.size = {};
         tiles += divide_up(y[0] * to.pixels_of_image(), tile_m) * columns;

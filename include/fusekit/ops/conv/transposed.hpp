@@ -39,6 +39,93 @@ FUSEKIT_H constexpr Extent min_input(Filter<Rank> const& f, int mode, Extent out
     return most > f.strides[mode] ? most - f.strides[mode] + 1 : most > 0;
 }
 
+/// Functions of a TransposedConv for a filter as in source, `written`, and with rows, `collapsed`.
+template <int Rank, int Collapsed>
+struct TransposedShapes {
+    Filter<Rank> written;
+    Filter<Collapsed> collapsed;
+
+    /// Weights of the first group as filters with input and output channels exchanged, C/G x K/G x R x S. Those of
+    /// group g begin g K/G indices further along the weights' mode K.
+    template <class Weights>
+    FUSEKIT_HD static constexpr CollapsedView<AnyView<4>> exchanged(Weights const& weights, int groups) {
+        AnyView<4> view = weights;
+        Index<4> const &shape = weights.layout.shape, &stride = weights.layout.stride;
+        view.layout.shape[0] = shape[1], view.layout.shape[1] = shape[0] / groups;
+        view.layout.stride[0] = stride[1], view.layout.stride[1] = stride[0];
+        return {view, weights.from};
+    }
+
+    /// Smallest extents of y that the filter maps to x's extents, for C / G channels of y per group.
+    FUSEKIT_H constexpr CollapsedShape<4> least(CollapsedShape<4> const& x, Extent group_channels) const {
+        CollapsedShape<4> y = x;
+        y[1] = extent_product(group_channels, collapsed.group_count);
+        constexpr int columns = Collapsed - 1;
+        y[3] = min_input(collapsed, columns, x[3]);
+        if constexpr (Collapsed == 3) {
+            Index<5> const of_x = expand<5>(x);
+            set_slices(y, min_input(collapsed, 0, of_x[2]), min_input(collapsed, 1, of_x[3]));
+        } else {
+            y[2] = min_input(collapsed, 0, x[2]);
+        }
+        return y;
+    }
+    /// Returns the extents `given` of y if the filter maps them to x's extents, else the smallest extents of y.
+    FUSEKIT_H constexpr CollapsedShape<4> selected(CollapsedShape<4> const& x, Extent group_channels,
+                                                   CollapsedShape<4> const& given) const {
+        CollapsedShape<4> const smallest = least(x, group_channels);
+        CollapsedShape<4> y = smallest;
+        y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
+        return extents_of_x(y) == extents_of_x(smallest) ? y : smallest;
+    }
+    /// Text of the valid range of y's extents, for messages: "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
+    FUSEKIT_H Text range(CollapsedShape<4> const& x, Extent group_channels) const {
+        Index<Rank + 2> const smallest = expand<Rank + 2>(least(x, group_channels)), of_x = expand<Rank + 2>(x);
+        Index<Rank + 2> most = smallest;
+        for (int i = 0; i < Rank; ++i) most[2 + i] = max_input(written, i, of_x[2 + i]);
+        return to_string(smallest) + (smallest == most ? Text("") : " to " + to_string(most));
+    }
+    /// Extents of x to which the filter maps extents y.
+    FUSEKIT_H constexpr Index<Rank + 2> extents_of_x(CollapsedShape<4> const& y) const {
+        Index<Rank + 2> x = expand<Rank + 2>(y);
+        for (int i = 0; i < Rank; ++i) x[2 + i] = written.output(i, x[2 + i]);
+        return x;
+    }
+
+    template <class Args>
+    FUSEKIT_H constexpr double flops(CollapsedShape<4> const& y, Args const& args) const {
+        Index<4> const w = args.weights.layout.shape;
+        Index<Rank + 2> const x = extents_of_x(y);
+        double count = 2;
+        for (int mode = 0; mode < Rank + 2; ++mode) count *= static_cast<double>(mode == 1 ? w[0] : x[mode]);
+        for (int mode = 1; mode < 4; ++mode) count *= static_cast<double>(w[mode]);
+        return count;
+    }
+
+    template <class Option, class Args>
+    FUSEKIT_H void check(Args const& args, Check const& in) const {
+        Index<Rank + 2> const x = expand<Rank + 2>(in.x),
+                              y = expand<Rank + 2>(least(in.x, args.weights.layout.shape[1]));
+        for (int mode = 2; mode < Rank + 2; ++mode)
+            if (y[mode] < 1 && x[mode] != 0)
+                in.fail("filter", Text(conv_least[Rank - 1]) + " that the filter maps to x",
+                        written.to_string() + " to " + to_string(in.x));
+        check_weights<Option>(args.weights.type, in);
+        int const groups = collapsed.group_count;
+        if (in.x[1] % groups != 0)
+            in.fail("filter", "groups that divide K", written.to_string() + " with K = " + Text::number(in.x[1]));
+        CollapsedShape<4> weights = args.weights.layout.shape;
+        // C/groups is that of y, except for depthwise weights 1 x C x R x S: they are C x 1 x R x S, exchanged.
+        if (weights[0] == 1 && weights[1] == groups && in.x[1] == groups) weights[1] = 1;
+        weights[0] = in.x[1], weights[2] = window_rows(collapsed), weights[3] = window_columns(collapsed);
+        weights.from = in.x.from;
+        weights.from.count = Collapsed == 3 ? collapsed.size[0] : 1;
+        in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
+        std::int64_t const products = extent_product(in.x[1] / groups, weights[2] * weights[3]);
+        check_products(products, in, [&] { return products < 0 ? to_string(weights) : Text::number(products); });
+    }
+};
+
 }  // namespace detail
 
 /// y[n,c,h,w] = sum over k, r, s of x[n,k,p,q] * weights[k,c,r,s] where p stride - pad + r dilation = h and
@@ -83,54 +170,25 @@ struct TransposedConv {
     FUSEKIT_HD static constexpr auto geometry(Args const&) {
         return detail::TransposedFilter<collapsed_space, detail::has_strides(Geometry)>(filter);
     }
-    /// Weights of the first group as filters with input and output channels exchanged, C/G x K/G x R x S. Those of
-    /// group g begin g K/G indices further along the weights' mode K.
+    /// Weights as filters of a convolution over x (TransposedShapes).
     FUSEKIT_HD static constexpr detail::CollapsedView<AnyView<4>> filters(Args const& args) {
-        AnyView<4> view = args.weights;
-        Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
-        view.layout.shape[0] = shape[1], view.layout.shape[1] = shape[0] / filter.group_count;
-        view.layout.stride[0] = stride[1], view.layout.stride[1] = stride[0];
-        return {view, args.weights.from};
+        return Shapes::exchanged(args.weights, filter.group_count);
     }
     FUSEKIT_H static Text written(Args const&) { return Geometry.to_string(); }
 
-    /// Smallest extents of y that the filter maps to x's extents.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
-        CollapsedShape<4> y = x;
-        y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
-        constexpr int columns = collapsed_space - 1;
-        y[3] = detail::min_input(filter, columns, x[3]);
-        if constexpr (collapsed_space == 3) {
-            Index<5> const of_x = detail::expand<5>(x);
-            detail::set_slices(y, detail::min_input(filter, 0, of_x[2]), detail::min_input(filter, 1, of_x[3]));
-        } else {
-            y[2] = detail::min_input(filter, 0, x[2]);
-        }
-        return y;
+        return shapes().least(x, args.weights.layout.shape[1]);
     }
-    /// Returns the extents `given` of y if the filter maps them to x's extents, else the smallest extents of y.
     FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
                                                         CollapsedShape<4> const& given) {
-        CollapsedShape<4> const least = output(x, args);
-        CollapsedShape<4> y = least;
-        y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
-        return extents_of_x(y) == extents_of_x(least) ? y : least;
+        return shapes().selected(x, args.weights.layout.shape[1], given);
     }
-    /// Text of the valid range of y's extents, for messages: "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
     FUSEKIT_H static Text outputs(CollapsedShape<4> const& x, Args const& args) {
-        Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
-        Index<space + 2> most = least;
-        for (int i = 0; i < space; ++i) most[2 + i] = detail::max_input(Geometry, i, of_x[2 + i]);
-        return to_string(least) + (least == most ? Text("") : " to " + to_string(most));
+        return shapes().range(x, args.weights.layout.shape[1]);
     }
 
     FUSEKIT_H static constexpr double flops(CollapsedShape<4> const& y, Args const& args) {
-        Index<4> const w = args.weights.layout.shape;
-        Index<space + 2> const x = extents_of_x(y);
-        double count = 2;
-        for (int mode = 0; mode < space + 2; ++mode) count *= static_cast<double>(mode == 1 ? w[0] : x[mode]);
-        for (int mode = 1; mode < 4; ++mode) count *= static_cast<double>(w[mode]);
-        return count;
+        return shapes().flops(y, args);
     }
 
     FUSEKIT_H static Text name() {
@@ -138,34 +196,11 @@ struct TransposedConv {
         return "TransposedConv<" + Geometry.to_string() + (option.empty() ? "" : ", ") + option + ">";
     }
 
-    FUSEKIT_H static void check(Args const& args, Check const& in) {
-        Index<space + 2> const x = detail::expand<space + 2>(in.x), y = detail::expand<space + 2>(output(in.x, args));
-        for (int mode = 2; mode < space + 2; ++mode)
-            if (y[mode] < 1 && x[mode] != 0)
-                in.fail("filter", Text(detail::conv_least[space - 1]) + " that the filter maps to x",
-                        written(args) + " to " + to_string(in.x));
-        detail::check_weights<Option>(args.weights.type, in);
-        if (in.x[1] % filter.group_count != 0)
-            in.fail("filter", "groups that divide K", written(args) + " with K = " + Text::number(in.x[1]));
-        CollapsedShape<4> weights = args.weights.layout.shape;
-        // C/groups is that of y, except for depthwise weights 1 x C x R x S: they are C x 1 x R x S, exchanged.
-        if (weights[0] == 1 && weights[1] == filter.group_count && in.x[1] == filter.group_count) weights[1] = 1;
-        weights[0] = in.x[1], weights[2] = detail::window_rows(filter), weights[3] = detail::window_columns(filter);
-        weights.from = in.x.from;
-        weights.from.count = filter.rank == 3 ? filter.size[0] : 1;
-        in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
-        std::int64_t const products = detail::extent_product(in.x[1] / filter.group_count, weights[2] * weights[3]);
-        detail::check_products(products, in,
-                               [&] { return products < 0 ? to_string(weights) : Text::number(products); });
-    }
+    FUSEKIT_H static void check(Args const& args, Check const& in) { shapes().template check<Option>(args, in); }
 
 private:
-    /// Extents of x to which the filter maps extents y.
-    FUSEKIT_H static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
-        Index<space + 2> x = detail::expand<space + 2>(y);
-        for (int i = 0; i < space; ++i) x[2 + i] = Geometry.output(i, x[2 + i]);
-        return x;
-    }
+    using Shapes = detail::TransposedShapes<space, collapsed_space>;
+    FUSEKIT_H static constexpr Shapes shapes() { return {Geometry, filter}; }
 };
 
 }  // namespace fusekit
