@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """on_gpu.py LIBRARY CACHE [--compile INDEX COUNT]: runs random plans of every head on a GPU, and compares them with
-PyTorch in double. Prints a table of heads; fails if a result is wrong.
+PyTorch in double; gradients_on_gpu.py does so for gradients. Prints a table of heads; fails if a result is wrong.
 
 With --compile it prepares each COUNT-th plan from INDEX on, and runs nothing: with the driver of fake_driver.cpp first
 in LD_LIBRARY_PATH, processes without a GPU fill the disk cache CACHE in parallel."""
@@ -298,4 +298,5 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@
 #include <fusekit/fusekit.hpp>
 #endif
 #include <fusekit/runtime.hpp>
+#include <fusekit/runtime/gradient_operator.hpp>
 #include <fusekit/runtime/ready_made.hpp>
 #include <fusekit/runtime/row_operator.hpp>
 

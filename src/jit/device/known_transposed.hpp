@@ -13,7 +13,7 @@ struct OtherTransposed : TransposedConv<representative> {
     static constexpr int longest = 1 << 30;
 };
 
-/// The same with the plan's filter, in the kernel's plan: the kernel's parameters have one layout.
+/// OtherTransposed with the plan's filter, in the kernel's plan: the kernel's parameters have one layout.
 template <Filter<2> representative, Filter<2> known>
 struct KnownTransposed : OtherTransposed<representative> {
     using Args = typename TransposedConv<representative>::Args;

@@ -319,14 +319,19 @@ fusekit_status fusekit_run_destroy(fusekit_run run);
 /* With the backend FUSEKIT_JIT, fusekit_find() accepts every sequence that breaks no rule, of at most one head, then
  * biases, batch norms (inference), activations, scales, residuals, binary operators and operators that are given as
  * source, then at most one pool, for x, y and weights of one type: float, half or bfloat16. Heads: a convolution, a
- * Gemm, a BatchedGemm, a batch norm in training, norms of rows and softmax, upsampling and pixel shuffles. The
- * operators may also precede a norm of rows or a softmax. After a convolution or a Gemm one operator may have a second
- * tensor. x has 2 to 4 modes with a Gemm, a norm of channels or a softmax, else 4 or, without windows, 3 or 4. Three
- * modes are N x C x W; with a Gemm, a norm of rows or a softmax they are a batch of matrices, whose columns are the
- * channels, also those of a GroupNorm: for N x C x W it has x of N x C x W x 1. Weights of a BatchedGemm have x's
- * number of modes. fusekit_prepare() and fusekit_execute() select the kernel for the layouts and compile it, by
- * NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this takes about a second. GPUs of compute
- * capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is compiled. */
+ * Gemm, a BatchedGemm, a batch norm in training, norms of rows and softmax, upsampling, pixel shuffles, and the
+ * gradients of a convolution: FUSEKIT_TRANSPOSED_CONV, after which no operator has parameters per pixel and no pool
+ * follows, and FUSEKIT_CONV_WEIGHT_GRADIENT, for y of x's type or float, after which operators have no parameters per
+ * channel. Gradients of other plans are FUSEKIT_BATCH_NORM_BACKWARD, or FUSEKIT_BATCH_NORM_INFERENCE, then
+ * FUSEKIT_RESIDUAL_BACKWARD, then FUSEKIT_ACTIVATION_BACKWARD, each optional: x is dy, y is dx, and FUSEKIT_FORWARD_X
+ * of one of them is the forward run's x. The operators may also precede a norm of rows or a softmax. After a
+ * convolution or a Gemm one operator may have a second tensor. x has 2 to 4 modes with a Gemm, a norm of channels or a
+ * softmax, else 4 or, without windows, 3 or 4. Three modes are N x C x W; with a Gemm, a norm of rows or a softmax
+ * they are a batch of matrices, whose columns are the channels, also those of a GroupNorm: for N x C x W it has x of N
+ * x C x W x 1. Weights of a BatchedGemm have x's number of modes. fusekit_prepare() and fusekit_execute() select the
+ * kernel for the layouts and compile it, by NVIDIA's libnvrtc, if neither this process nor the disk cache has it: this
+ * takes about a second. GPUs of compute capability 9.0 run them. If the environment has FUSEKIT_JIT=0, nothing is
+ * compiled. */
 
 /* Adds an operator that is given as source text: a struct `name` with a stage, Args of none to three floats, to which
  * alpha, beta and gamma of the arguments are passed, and apply:

@@ -53,7 +53,7 @@ FUSEKIT_HD constexpr bool has_patches(Filter<2> const& filter) {
         if (filter.strides[i] != filter.size[i] || filter.pad_before[i] != 0 || filter.pad_after[i] != 0 ||
             (filter.size[i] > 1 && filter.dilations[i] != 1))
             return false;
-    return filter.group_count == 1 && filter.size[0] * filter.size[1] > 1;
+    return filter.group_count == 1 && (filter.size[0] > 1 || filter.size[1] > 1);
 }
 
 /// True if fold_patches() may change the operands: windows are patches, and no operator needs the coordinates of dw.
