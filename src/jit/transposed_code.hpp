@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-//
-// Host code of transposed convolutions.
+#pragma once
+
 #include "host_transposed.hpp"
 // the host plans above come before their users
 #include "host_code.hpp"
 
 namespace fusekit::jit {
 
-namespace {
-
+/// Host code of a TransposedConv of element type T; null if T is not built.
 template <class T>
-HostCode const* code_of_element(Spec const& spec) {
+HostCode const* transposed_code_of(Spec const& spec) {
     HostCode const* found = nullptr;
     if constexpr (is_built<T>) {
         int const of_filter = transposed_class(spec.geometry.filter);
@@ -25,15 +24,6 @@ HostCode const* code_of_element(Spec const& spec) {
         }(std::make_integer_sequence<int, transposed_classes>{});
     }
     return found;
-}
-
-}  // namespace
-
-HostCode const* transposed_code(Spec const& spec, DataType type) {
-    if (spec.head != Head::transposed_conv) return nullptr;
-    if (type == DataType::float32) return code_of_element<float>(spec);
-    if (type == DataType::float16) return code_of_element<half>(spec);
-    return type == DataType::bfloat16 ? code_of_element<bfloat16>(spec) : nullptr;
 }
 
 }  // namespace fusekit::jit
