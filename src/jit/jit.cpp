@@ -142,16 +142,16 @@ struct OwnPlan final : c::PlanObject {
             return *refusal;
         return prepared.run->workspace_bytes();
     }
-    Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                    std::unique_ptr<c::RunObject>& run) const override {
-        return prepare(device, arguments, x, y, alignment, Compile::now, run);
+    Result<std::size_t> compile(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
+                                Compile how) const override {
+        Launchable prepared;
+        driver::Kernel kernel;
+        if (Refusal refusal = prepare_on(device_of(device), arguments, x, y, 16, true, prepared, &kernel, how))
+            return *refusal;
+        return prepared.run->workspace_bytes();
     }
-    Refusal prepare_async(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                          std::unique_ptr<c::RunObject>& run) const override {
-        return prepare(device, arguments, x, y, alignment, Compile::in_background, run);
-    }
     Refusal prepare(c::DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                    Compile how, std::unique_ptr<c::RunObject>& run) const {
+                    Compile how, std::unique_ptr<c::RunObject>& run) const override {
         Launchable prepared;
         driver::Kernel kernel;
         Refusal refusal = prepare_on(device_of(device), arguments, x, y, alignment, false, prepared, &kernel, how);

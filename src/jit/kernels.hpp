@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend.hpp"
 #include "disk_cache.hpp"
 #include "driver.hpp"
 #include "unit.hpp"
@@ -29,9 +30,8 @@ std::shared_ptr<Code const> code_of(std::string const& unit, Failure& failure);
 /// is missing.
 std::shared_ptr<Code const> code_in_memory(std::string const& unit, Failure& failure);
 
-/// Thread that compiles a kernel that memory does not have: the caller's, one of the library while the call is refused
-/// (background.hpp), or none.
-enum class Compile { now, in_background, never };
+/// Thread that compiles a kernel that memory does not have; the library's is in background.hpp.
+using runtime::c::Compile;
 
 /// The kernels of one plan, each compiled when it is first needed, and loaded once per device.
 class Kernels {

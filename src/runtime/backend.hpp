@@ -28,6 +28,11 @@ struct RunTarget {
     WorkspaceView workspace;
 };
 
+/// Thread that compiles the kernel of a plan that is compiled at run time (src/jit/): the caller's; one of the library,
+/// while calls are refused with the operator name pending_name; or none: a plan whose kernel is not loaded is refused.
+/// Backends whose plans are compiled in advance ignore it.
+enum class Compile { now, in_background, never };
+
 struct RunObject {
     Backend const& backend;
 
@@ -47,13 +52,12 @@ struct PlanObject {
     virtual Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const = 0;
     virtual Result<std::size_t> workspace_bytes(DeviceObject& device, ArgumentList arguments, View const& x,
                                                 View const& y) const = 0;
+    /// Compiles and loads the kernel of runs whose addresses are multiples of 16 bytes; returns the bytes of workspace
+    /// that such a run needs. Reads no pointers. It has no body here, where units of several CPU levels would share it.
+    virtual Result<std::size_t> compile(DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
+                                        Compile how) const = 0;
     virtual Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                            std::unique_ptr<RunObject>& run) const = 0;
-    /// Refuses, with the operator name pending_name, while a thread of the library compiles the plan's kernel. Plans
-    /// that are compiled in advance are prepared at once. It has no body here, where units of several CPU levels would
-    /// share it.
-    virtual Refusal prepare_async(DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
-                                  int alignment, std::unique_ptr<RunObject>& run) const = 0;
+                            Compile how, std::unique_ptr<RunObject>& run) const = 0;
     virtual Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const = 0;
 };
 

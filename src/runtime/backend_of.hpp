@@ -42,16 +42,16 @@ struct BackendOf final : Backend {
                                             View const& y) const override {
             return handle.workspace_bytes(of(device), arguments, x, y);
         }
+        Result<std::size_t> compile(DeviceObject& device, ArgumentList arguments, View const& x, View const& y,
+                                    Compile) const override {
+            return workspace_bytes(device, arguments, x, y);
+        }
         Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                        std::unique_ptr<RunObject>& run) const override {
+                        Compile, std::unique_ptr<RunObject>& run) const override {
             Run<Device> prepared;
             Refusal refusal = handle.prepare(of(device), arguments, x, y, prepared, alignment);
             if (!refusal) run = std::make_unique<OwnRun>(backend, std::move(prepared));
             return refusal;
-        }
-        Refusal prepare_async(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
-                              std::unique_ptr<RunObject>& run) const override {
-            return prepare(device, arguments, x, y, alignment, run);
         }
         Refusal execute(RunTarget const& target, ArgumentList arguments, View const& x, View const& y) const override {
             return Streams::on(of(target.device), target,

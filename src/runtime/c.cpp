@@ -291,18 +291,17 @@ fusekit_status create(Function const& function, fusekit_backend which, std::int3
     });
 }
 
-/// Prepares a run by a function of PlanObject.
-fusekit_status prepare_by(Function const& function, decltype(&PlanObject::prepare) prepare, fusekit_plan plan,
-                          fusekit_device device, fusekit_arguments const* arguments, std::int32_t count,
-                          fusekit_tensor const* x, fusekit_tensor const* y, std::int32_t alignment, fusekit_run* run) {
+fusekit_status prepare(Function const& function, Compile how, fusekit_plan plan, fusekit_device device,
+                       fusekit_arguments const* arguments, std::int32_t count, fusekit_tensor const* x,
+                       fusekit_tensor const* y, std::int32_t alignment, fusekit_run* run) {
     return guarded(function.name, [&]() -> fusekit_status {
         PlanCall call;
         if (auto status = call.find(function, plan, device)) return status;
         if (!run) return null_pointer(function.name, "run");
         if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
         std::unique_ptr<RunObject> prepared;
-        if (auto status = refused((call.plan->*prepare)(*call.device, call.arguments, call.x, call.y,
-                                                        alignment ? alignment : 16, prepared)))
+        if (auto status = refused(call.plan->prepare(*call.device, call.arguments, call.x, call.y,
+                                                     alignment ? alignment : 16, how, prepared)))
             return status;
         return hand_out(Kind::run, std::move(prepared), run);
     });
@@ -482,13 +481,13 @@ fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* s
 fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                fusekit_run* run) {
-    return prepare_by({"fusekit_prepare"}, &PlanObject::prepare, plan, device, arguments, count, x, y, alignment, run);
+    return prepare({"fusekit_prepare"}, Compile::now, plan, device, arguments, count, x, y, alignment, run);
 }
 fusekit_status fusekit_prepare_async(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
                                      int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
                                      fusekit_run* run) {
-    return prepare_by({"fusekit_prepare_async"}, &PlanObject::prepare_async, plan, device, arguments, count, x, y,
-                      alignment, run);
+    return prepare({"fusekit_prepare_async"}, Compile::in_background, plan, device, arguments, count, x, y, alignment,
+                   run);
 }
 fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void* stream, void const* x, void* y,
                                    void* workspace, size_t workspace_bytes) {
