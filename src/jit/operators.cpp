@@ -14,6 +14,7 @@
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
+#include "words.hpp"
 
 namespace fusekit::jit {
 
@@ -183,6 +184,7 @@ Refusal add_operator(char const* name, char const* source, std::int32_t& mode) {
     auto entry = std::make_unique<OperatorEntry>(entry_of<Activation<Relu>>("", ""));
     entry->type = "jit::FromSource<::" + std::string(name) + ">";
     entry->name = name;
+    entry->operator_name = current_name;
     entry->source = source;
     entry->facts.stage = stage;
     entry->bytes = sizeof(Numbers), entry->alignment = alignof(Numbers);

@@ -67,10 +67,10 @@ struct Words {
     FUSEKIT_H static Text name() { return "operators"; }
     FUSEKIT_H static void check(Args const& args, Check const& in) {
         Check own = in;
-        own.operator_name = current_name;
         Operators const& of = operators();
         for (std::size_t i = 0; i < of.all.size() && !in.refused(); ++i) {
             current.one = of.all[i];
+            own.operator_name = current.one->operator_name;
             current.one->check(args.bytes + of.offsets[i], own);
         }
         current.one = nullptr;

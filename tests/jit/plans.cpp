@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "fusekit/runtime/activation_mode.hpp"
 #include "layer.hpp"
 
 namespace {
@@ -114,6 +115,19 @@ TEST_CASE("jit plans: kernels that wait for no earlier one") {
     few.arguments[0].tensors[FUSEKIT_WEIGHTS] = nhwc(512, 512, 3, 3, memory[0]);
     few.x = nhwc(1, 512, 7, 7), few.y = nhwc(1, 512, 7, 7);
     REQUIRE(few.prepare(setup.device) == FUSEKIT_SUCCESS);
+}
+
+TEST_CASE("jit plans: every activation compiles") {
+    Setup const setup;
+    for (std::int32_t mode = 0; mode < fusekit::runtime::activation_modes; ++mode) {
+        Layer layer;
+        layer.operators.clear(), layer.arguments.clear();
+        layer.add(FUSEKIT_ACTIVATION, mode).alpha = 1;
+        INFO(mode);
+        fusekit_status const status = layer.prepare(setup.device);
+        INFO(fusekit_last_message());
+        REQUIRE(status == FUSEKIT_SUCCESS);
+    }
 }
 
 TEST_CASE("jit plans: threads that prepare one plan compile it once") {
