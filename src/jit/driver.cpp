@@ -58,6 +58,11 @@ struct Driver {
     F(cuModuleLoadData, "cuModuleLoadData", int(void**, void const*))                           \
     F(cuModuleGetFunction, "cuModuleGetFunction", int(void**, void*, char const*))              \
     F(cuFuncSetAttribute, "cuFuncSetAttribute", int(void*, int, int))                           \
+    F(cuEventCreate, "cuEventCreate", int(cudaEvent_t*, unsigned))                              \
+    F(cuEventDestroy, "cuEventDestroy_v2", int(cudaEvent_t))                                    \
+    F(cuEventRecord, "cuEventRecord", int(cudaEvent_t, cudaStream_t))                           \
+    F(cuEventSynchronize, "cuEventSynchronize", int(cudaEvent_t))                               \
+    F(cuEventElapsedTime, "cuEventElapsedTime", int(float*, cudaEvent_t, cudaEvent_t))          \
     F(cuGetErrorName, "cuGetErrorName", int(int, char const**))                                 \
     F(cuGetErrorString, "cuGetErrorString", int(int, char const**))
 #define FUSEKIT_POINTER(name, symbol, ...)                 \
@@ -285,6 +290,22 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
         *status = static_cast<cudaStreamCaptureStatus>(value);
         return result;
     });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return with_driver([&](Driver const& of) { return of.cuEventCreate(event, 0); });
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return with_driver([&](Driver const& of) { return of.cuEventDestroy(event); });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return with_driver([&](Driver const& of) { return of.cuEventRecord(event, stream); });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return with_driver([&](Driver const& of) { return of.cuEventSynchronize(event); });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    return with_driver([&](Driver const& of) { return of.cuEventElapsedTime(milliseconds, begin, end); });
 }
 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* config, void const*, void** arguments) {

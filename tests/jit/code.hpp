@@ -9,10 +9,11 @@
 
 namespace test {
 
-/// An ELF file with a section ".text.NAME", `bytes` bytes that depend on `seed`, and a variable "a_word" with the value
-/// `seed`.
-inline fusekit::jit::Code code_of(std::string const& name, std::size_t bytes, unsigned seed) {
-    std::string const names = std::string("\0.shstrtab\0a_word\0.text.", 24) + name + std::string(1, '\0');
+/// An ELF file with a section ".text.NAME", `bytes` bytes that depend on `seed`, and a variable with the value `seed`.
+inline fusekit::jit::Code code_of(std::string const& name, std::size_t bytes, unsigned seed,
+                                  std::string const& variable = "a_word") {
+    std::string const names =
+        std::string("\0.shstrtab\0", 11) + variable + std::string("\0.text.", 7) + name + std::string(1, '\0');
     std::string file(64, 0);
     file.replace(0, 5, "\177ELF\2");
     auto const write = [&](std::size_t at, std::uint64_t value, std::size_t size) {
@@ -35,7 +36,7 @@ inline fusekit::jit::Code code_of(std::string const& name, std::size_t bytes, un
         write(at + 40, link, 4);
     };
     write_section(1, 1, 3, strings, names.size(), 0);
-    write_section(2, 18, 1, strings + names.size(), bytes, 0);
+    write_section(2, 12 + variable.size(), 1, strings + names.size(), bytes, 0);
     write_section(3, 0, 1, data, 12, 0);
     write_section(4, 0, 2, symbols, 48, 1);
     return {name, file};
