@@ -25,7 +25,9 @@ set(table
   # compat_plans: also run by the emulator. compat: the others, which know no device or need most of the ready-made plans.
   "compat/(example|guide|plans)                                                                  compat_plans"
   "compat/failures                                                                               compat_cpu"
+  "compat/found_plan                                                                             compat_found_plan"
   "compat/fuzz                                                                                   compat_fuzz"
+  "compat/jit                                                                                    compat_jit"
   "compat/.*                                                                                     compat"
   # hip_parts: the layers of kernels, one at a time. hip_waves: operators, on sm_80 and gfx90a, with waves of 32 and 64
   # lanes. hip: on an H200. hip_plans: there too, plans of many types and windows. hip_cpu, hip_waves_cpu and hip_gpu: on
@@ -72,7 +74,7 @@ set(table
   "backend/hip/atom/dot                                                                gfx1030")
 
 set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu
-  host_by_cpu compat compat_plans compat_cpu compat_fuzz hip_parts hip hip_cpu hip_gpu hip_plans hip_threads hip_grammar
+  host_by_cpu compat compat_plans compat_cpu compat_found_plan compat_fuzz compat_jit hip_parts hip hip_cpu hip_gpu hip_plans hip_threads hip_grammar
   hip_property hip_waves
   hip_waves_cpu sm_90a split sm_80 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1201)
 

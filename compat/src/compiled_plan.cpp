@@ -10,7 +10,7 @@ namespace {
 using runtime::Role;
 
 /// Returns the library's plans for operators on these tensors. Throws Failure if there are none.
-Launches find(std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
+Launches find(Session const& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
     std::vector<runtime::Descriptor> descriptors;
     DataType const type = element_type(x.type, "inputDesc");
     DataType weights = type;
@@ -18,10 +18,10 @@ Launches find(std::vector<FusionOp const*> const& operators, TensorDescriptor co
         descriptors.push_back(op->descriptor);
         if (op->descriptor.kind == runtime::Kind::conv) weights = element_type(op->parameters.type, "wDesc");
     }
-    return {descriptors, {type, type, weights}};
+    return {session, descriptors, {type, type, weights}};
 }
 
-/// True if a tensor of this role is an optional output of the operator. Queries of a plan's workspace omit these
+/// True if a tensor of this role is an optional output of the operator. Compilation omits these
 /// tensors, because their stand-in addresses (tensor/stand_in.hpp) may overlap.
 bool is_written(runtime::Kind kind, Role role) {
     bool const statistics = role == Role::saved_mean || role == Role::saved_inverse_deviation ||
@@ -36,9 +36,9 @@ bool has_no_elements(runtime::View const& view) {
 
 }  // namespace
 
-CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const& the_operators,
+CompiledPlan::CompiledPlan(Session const& session, std::vector<FusionOp const*> const& the_operators,
                            TensorDescriptor const& the_x, TensorDescriptor const& the_y)
-    : launches(find(the_operators, the_x)), x(view_of(the_x)), y(the_y) {
+    : launches(find(session, the_operators, the_x)), x(view_of(the_x)), y(the_y) {
     std::vector<runtime::Arguments> read;
     for (FusionOp const* op : the_operators) {
         operators.push_back({op->descriptor.kind, {}});
@@ -48,7 +48,7 @@ CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const&
         for (int role = 0; role < runtime::roles; ++role)
             if (is_written(op->descriptor.kind, static_cast<Role>(role))) read.back().tensors[role] = {};
     }
-    bytes = launches.query_workspace_bytes(session, read, x, view_of(y));
+    bytes = launches.compile(session, read, x, view_of(y));
 }
 
 void CompiledPlan::run(Session& session, OperatorArguments const& arguments, void const* from,

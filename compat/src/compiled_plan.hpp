@@ -16,9 +16,10 @@ namespace fusekit::compat {
 /// that were prepared then, because pointers to weights seldom change. Any other run prepares new launches.
 class CompiledPlan {
 public:
-    /// `x` and `y` are the layouts of input and output. Throws Failure if the library has no plan for the operators, or
-    /// if a plan does not support the layouts.
-    CompiledPlan(Session& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x,
+    /// Finds the plans and compiles their kernels, so that runs on addresses that are multiples of 16 bytes compile
+    /// nothing. `x` and `y` are the layouts of input and output. Throws Failure if the library has no plan for the
+    /// operators, or if a plan does not support the layouts.
+    CompiledPlan(Session const& session, std::vector<FusionOp const*> const& operators, TensorDescriptor const& x,
                  TensorDescriptor const& y);
 
     /// Bytes of workspace that a run needs.

@@ -44,7 +44,7 @@ FusionOp const& FusionPlan::add(FusionOp op, TensorDescriptor const& output) {
     return *operators.back();
 }
 
-std::shared_ptr<CompiledPlan> FusionPlan::compile_once(Session& session) const {
+std::shared_ptr<CompiledPlan> FusionPlan::compile_once(Session const& session) const {
     std::vector<FusionOp const*> all;
     for (auto const& op : operators) all.push_back(op.get());
     return std::make_shared<CompiledPlan>(session, all, x, y);

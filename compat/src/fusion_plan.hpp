@@ -38,14 +38,14 @@ public:
     /// with the sequence, throws Failure and adds nothing.
     FusionOp const& add(FusionOp op, TensorDescriptor const& output);
 
-    /// Selects the library's plan for a session, prepares it, and stores it.
+    /// Selects the plan for a session, compiles its kernels, and stores it.
     void compile(miopenHandle_t handle, Session& session);
 
     /// Plan that is compiled for a session; null if there is none, or if an operator was added after it was compiled.
     std::shared_ptr<CompiledPlan> compiled_for(miopenHandle_t handle) const;
 
-    /// Selects and prepares the library's plan for a session without storing it.
-    std::shared_ptr<CompiledPlan> compile_once(Session& session) const;
+    /// Same as compile(), without storing the plan.
+    std::shared_ptr<CompiledPlan> compile_once(Session const& session) const;
 
 private:
     TensorDescriptor x, y;

@@ -128,7 +128,7 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         auto& last = plan.add(fk::runtime::activation(static_cast<fk::runtime::ActivationMode>(activation.mode)));
         last.alpha = activation.alpha, last.beta = activation.beta, last.gamma = activation.gamma;
 
-        Launches launches(plan.descriptors, {from.type, to.type, plan.arguments[0][Role::weights].type});
+        Launches launches(session, plan.descriptors, {from.type, to.type, plan.arguments[0][Role::weights].type});
         launches.prepare(session, plan.arguments, from, to, alignment_of(x, y));
         std::size_t const needed = launches.workspace_bytes();
         fk::WorkspaceView const caller_workspace = {workspace, std::min(workspaceSizeInBytes, needed)};

@@ -18,33 +18,28 @@ int second_launch(runtime::Descriptors all) {
     return all.size;
 }
 
-Launches::Launches(std::vector<runtime::Descriptor> const& descriptors, runtime::Types types) {
+Launches::Launches(Session const& session, std::vector<runtime::Descriptor> const& descriptors, runtime::Types types) {
     runtime::Descriptors const all = descriptors;
     int const second = second_launch(all);
-    launches.push_back({find_plan(all.first(second), types), 0});
+    launches.push_back({find_plan(session.queue, all.first(second), types), 0});
     if (second == all.size) return;
-    launches.push_back({find_plan({all.data + second, all.size - second}, {types.y, types.y}), second});
+    launches.push_back({find_plan(session.queue, {all.data + second, all.size - second}, {types.y, types.y}), second});
 }
 
-std::size_t Launches::query_workspace_bytes(Session& session, std::vector<runtime::Arguments> const& arguments,
-                                            runtime::View const& x, runtime::View const& y) const {
+std::size_t Launches::compile(Session const& session, std::vector<runtime::Arguments> const& arguments,
+                              runtime::View const& x, runtime::View const& y) const {
     std::size_t bytes = 0;
-    for (Launch const& each : launches) {
-        runtime::View const& from = each.first == 0 ? x : y;
-        auto const needed = each.plan.workspace_bytes(session.queue.device(), part(each, arguments), from, y);
-        if (!needed) check(needed.error(), miopenStatusUnsupportedOp);
-        bytes = std::max(bytes, *needed);
-    }
+    for (Launch const& each : launches)
+        bytes = std::max(bytes, each.plan->compile(session.queue, part(each, arguments), each.first == 0 ? x : y, y));
     return bytes;
 }
 
-void Launches::prepare(Session& session, std::vector<runtime::Arguments> const& arguments, runtime::View const& x,
+void Launches::prepare(Session const& session, std::vector<runtime::Arguments> const& arguments, runtime::View const& x,
                        runtime::View const& y, int alignment) {
     reset();
     try {
         for (Launch& each : launches)
-            check(each.plan.prepare(session.queue.stream(), part(each, arguments), each.first == 0 ? x : y, y, each.run,
-                                    alignment));
+            each.run = each.plan->prepare(session.queue, part(each, arguments), each.first == 0 ? x : y, y, alignment);
     } catch (...) {
         reset();
         throw;
@@ -71,7 +66,7 @@ void Launches::check_apart_from(void* y) const {
 
 std::size_t Launches::workspace_bytes() const {
     std::size_t bytes = 0;
-    for (Launch const& each : launches) bytes = std::max(bytes, each.run->workspace_bytes());
+    for (Launch const& each : launches) bytes = std::max(bytes, each.run.workspace_bytes());
     return bytes;
 }
 
@@ -79,7 +74,7 @@ void Launches::run(Session& session, void const* x, void* y, WorkspaceView works
     check_apart_from(y);
     session.measure([&] {
         for (Launch const& each : launches)
-            check(each.run->run(session.queue.stream(), each.first == 0 ? x : y, y, workspace));
+            check(each.run.execute(session.queue, each.first == 0 ? x : y, y, workspace));
     });
 }
 

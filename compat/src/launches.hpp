@@ -20,16 +20,16 @@ int second_launch(runtime::Descriptors all);
 class Launches {
 public:
     Launches() = default;
-    /// Finds the plans for tensors of these types. Throws Failure if the library has none.
-    Launches(std::vector<runtime::Descriptor> const& descriptors, runtime::Types types);
+    /// Finds the plans for tensors of these types on the session's device. Throws Failure if the library has none.
+    Launches(Session const& session, std::vector<runtime::Descriptor> const& descriptors, runtime::Types types);
 
-    /// Bytes of workspace that a run needs. The pointers of the arguments may be null. Throws Failure if a plan does
-    /// not support the layouts.
-    std::size_t query_workspace_bytes(Session& session, std::vector<runtime::Arguments> const& arguments,
-                                      runtime::View const& x, runtime::View const& y) const;
+    /// Compiles kernels that were not compiled in advance, and returns the bytes of workspace that a run needs. The
+    /// pointers of the arguments may be null. Throws Failure if a plan does not support the layouts.
+    std::size_t compile(Session const& session, std::vector<runtime::Arguments> const& arguments,
+                        runtime::View const& x, runtime::View const& y) const;
 
     /// Prepares all launches. Uses only the layouts of x and y.
-    void prepare(Session& session, std::vector<runtime::Arguments> const& arguments, runtime::View const& x,
+    void prepare(Session const& session, std::vector<runtime::Arguments> const& arguments, runtime::View const& x,
                  runtime::View const& y, int alignment);
     void reset();
     bool are_prepared() const { return !launches.empty() && launches.back().run; }
@@ -41,9 +41,9 @@ public:
 
 private:
     struct Launch {
-        runtime::Handle<Device> plan;
+        std::shared_ptr<FoundPlan> plan;
         int first;  ///< index of its first operator in the sequence
-        runtime::Run<Device> run = nullptr;  ///< null until it is prepared
+        PreparedRun run = {};  ///< empty until it is prepared
     };
     std::vector<Launch> launches;
     std::vector<runtime::Arguments> arguments_of_second;
@@ -52,7 +52,7 @@ private:
     void check_apart_from(void* y) const;
     /// Arguments of a launch's operators.
     static runtime::ArgumentList part(Launch const& launch, std::vector<runtime::Arguments> const& all) {
-        return {all.data() + launch.first, launch.plan.size()};
+        return {all.data() + launch.first, launch.plan->size()};
     }
 };
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "session.hpp"
 
+#include "plans.hpp"
+
 namespace fusekit::compat {
+
+Session::Session(void* stream) : queue(stream) { open_device(queue); }
 
 WorkspaceView Session::workspace(std::size_t needed, WorkspaceView caller_workspace) {
     bool const aligned = reinterpret_cast<std::uintptr_t>(caller_workspace.data) % 64 == 0;
@@ -13,7 +17,7 @@ WorkspaceView Session::workspace(std::size_t needed, WorkspaceView caller_worksp
         queue.clear(caller_workspace.data, needed);
         return {caller_workspace.data, needed};
     }
-    if (queue.stream().own_workspace_bytes() >= needed) return {};
+    if (Queue::device_has_workspace()) return {};
     for (Kept& each : kept) {
         if (each.stream != queue.native()) continue;
         if (each.memory.bytes < needed) {
@@ -77,7 +81,7 @@ miopenStatus_t miopenSetStream(miopenHandle_t handle, miopenAcceleratorQueue_t s
 miopenStatus_t miopenGetStream(miopenHandle_t handle, miopenAcceleratorQueue_t* streamID) {
     return guard(__func__, [&] {
         Session const& session = get<Session>(handle, "handle");
-        at(streamID, "streamID") = session.queue.native();
+        at(streamID, "streamID") = static_cast<miopenAcceleratorQueue_t>(session.queue.native());
     });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <fusekit/tensor/workspace.hpp>
 #include <vector>
 
 #include "object_table.hpp"
@@ -15,7 +16,8 @@ public:
     static constexpr char const* name = "a handle";
     using Handle = miopenHandle_t;
 
-    explicit Session(miopenAcceleratorQueue_t stream) : queue(stream) {}
+    /// Throws Failure or Error if there is no device, or none for which the library has plans.
+    explicit Session(void* stream);
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
     ~Session() {
@@ -50,7 +52,7 @@ private:
         void* context = nullptr;
     };
     struct Kept {
-        miopenAcceleratorQueue_t stream;
+        void* stream;
         WorkspaceView memory;
         Allocator allocator;
     };

@@ -88,7 +88,7 @@ TEST_CASE("MIOpen: parameters of other extents or elements, and other convolutio
                   miopenStatusInvalidValue, "expected a miopenActivationMode_t, got 11");
 }
 
-TEST_CASE("MIOpen: a plan without a kernel of its element types is refused when it is compiled") {
+TEST_CASE("MIOpen: a plan without a kernel of its element types is refused when it is compiled", "[ready_made]") {
     test::miopen::Plan const plan(tensor({2, 3, 4, 5}, miopenDouble));
     miopenFusionOpDescriptor_t op;
     succeeds(miopenCreateOpConvForward(plan, &op, convolution(), tensor({3, 3, 1, 1}, miopenDouble)));

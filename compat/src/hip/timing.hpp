@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fusekit/backend/hip/runtime/device.hpp>
+#include <fusekit/backend/hip/runtime/memory.hpp>
 
 /// Timing of work on a GPU's streams.
 namespace fusekit::compat::timing {
@@ -11,7 +11,7 @@ using namespace hip;  // under nvcc, names of HIP's functions are in namespace h
 /// A HIP event on a stream. Precondition: the stream's device is current from the event's creation to its destruction.
 class Event {
 public:
-    explicit Event(hip::Stream const& the_stream) : stream(the_stream) {
+    explicit Event(Memory const& the_stream) : stream(the_stream) {
         hip::check(hipEventCreate(&event), stream.index(), "hipEventCreate");
     }
     Event(Event const&) = delete;
@@ -30,13 +30,13 @@ public:
     }
 
 private:
-    hip::Stream const& stream;
+    Memory const& stream;
     hipEvent_t event = {};
 };
 
 /// True if the stream is being captured into a graph, or is the default stream while another stream is captured: then
 /// events on it cannot be synchronized with.
-inline bool is_captured(hip::Stream const& stream) {
+inline bool is_captured(Memory const& stream) {
     hipStreamCaptureStatus status{};
     if (hipStreamIsCapturing(stream.stream(), &status) == hipSuccess) return status != hipStreamCaptureStatusNone;
     hip::clear_last_error();
@@ -46,7 +46,7 @@ inline bool is_captured(hip::Stream const& stream) {
 /// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work. For
 /// work that is captured into a graph, returns 0 without synchronizing.
 template <class Work>
-float milliseconds_of(hip::Stream const& stream, Work const& work) {
+float milliseconds_of(Memory const& stream, Work const& work) {
     hip::DeviceGuard const guard(stream.index());
     if (is_captured(stream)) {
         work();
