@@ -59,8 +59,10 @@ def stored(node):
     return node if node.op in ("placeholder", "get_attr") else None
 
 
-def all_stored(nodes):
-    found = [stored(each) for each in nodes]
+def all_stored(nodes, fresh=False):
+    """The nodes' parameters; None if the graph computes one. With `fresh` the nodes themselves: a training graph computes
+    weights of another type in each step."""
+    found = list(nodes) if fresh else [stored(each) for each in nodes]
     return None if None in found else found
 
 
@@ -84,7 +86,7 @@ def is_fixed(values):
     return all(type(each) is int for each in values)
 
 
-def convolution(node):
+def convolution(node, fresh=False):
     short = name_of(node) == "conv2d"
     x, weight = value_of(node.args[0]), value_of(node.args[1])
     if x is None or weight is None or weight.dim() != 4 or x.dim() != 4:
@@ -101,7 +103,7 @@ def convolution(node):
     tensors = [node.args[1]]
     if bias is not None:
         steps, tensors = [*steps, Step("bias")], [*tensors, bias]
-    tensors = all_stored(tensors)
+    tensors = all_stored(tensors, fresh)
     return COMPUTED if tensors is None else Part(steps, tensors, node, node.args[0])
 
 
@@ -114,7 +116,7 @@ def transposed(node):
     return None
 
 
-def matrix_product(node):
+def matrix_product(node, fresh=False):
     """x times the transpose of K x C weights: a convolution of images of one pixel."""
     name, bias = name_of(node), None
     if name == "linear":
@@ -130,14 +132,14 @@ def matrix_product(node):
         return "a product of rows and the transpose of weights of their type is expected"
     if bias is not None and (value_of(bias) is None or value_of(bias).dim() != 1):
         return "a bias of one mode is expected"
-    tensors = all_stored([weight] + ([] if bias is None else [bias]))
+    tensors = all_stored([weight] + ([] if bias is None else [bias]), fresh)
     if tensors is None:
         return COMPUTED
     conv = Step("conv", window=((1, 1), (1, 1), (0, 0), (1, 1)))
     return Part([conv] + ([] if bias is None else [Step("bias")]), tensors, node, x, True)
 
 
-def norm(node):
+def norm(node, fresh=False):
     training = NORMS[name_of(node)]
     if training is not None and node.args[training]:
         return "a batch norm with the batch's statistics reads all of x first"
@@ -150,7 +152,7 @@ def norm(node):
     epsilon = node.args[6 if name_of(node) == "_native_batch_norm_legit_no_training" else 7]
     if name_of(node) == "_batch_norm_no_update":
         epsilon = node.args[6]
-    tensors = all_stored(each for each in node.args[1:5] if each is not None)
+    tensors = all_stored([each for each in node.args[1:5] if each is not None], fresh)
     if tensors is None:
         return COMPUTED
     step = Step("norm", numbers=(float(epsilon),), given=tuple(int(each is not None) for each in node.args[1:5]))
@@ -252,7 +254,7 @@ def is_of_channels(z, y, rows):
             and all(extent == 1 for mode, extent in enumerate(shape) if mode != y.dim() - channel))
 
 
-def two_tensors(node, value, rows):
+def two_tensors(node, value, rows, fresh=False):
     """The step of a node that combines the value and a second tensor, and the second tensor. `rows`: the value's last
     mode has its channels."""
     name, (first, second) = name_of(node), node.args[:2]
@@ -273,12 +275,13 @@ def two_tensors(node, value, rows):
     part = Part([step], [other], node)
     if step == Step("residual", numbers=(1.0,)) and rows and z.dim() == 1 and z.shape[0] == y.shape[-1]:
         return Part([Step("bias")], [other], node, otherwise=part)
-    if name == "mul" and stored(other) is not None and is_of_channels(z, y, rows):
-        return Part([Step("channels")], [stored(other)], node, otherwise=part)
+    factor = other if fresh else stored(other)
+    if name == "mul" and factor is not None and is_of_channels(z, y, rows):
+        return Part([Step("channels")], [factor], node, otherwise=part)
     return part
 
 
-def head(node):
+def head(node, fresh=False):
     """The Part with which a plan begins at the node, or why none does."""
     make = HEADS.get(name_of(node))
     if name_of(node) in POOLS or name_of(node) in NORMS:
@@ -288,12 +291,12 @@ def head(node):
     x = value_of(node.args[-2 if make is matrix_product else 0])
     if x is None or x.dtype not in TYPES:
         return "x of float, half or bfloat16 is expected"
-    return make(node)
+    return make(node, fresh)
 
 
-def following(node, value, rows=False, images=False):
+def following(node, value, rows=False, images=False, fresh=False):
     """The Part that a node adds to a plan whose result is `value`, or why the node ends the plan. `images`: the plan's
-    rows have become N x C x H x W."""
+    rows have become N x C x H x W; `fresh`: its parameters are read in each call, as the graph has them."""
     name = name_of(node)
     if name == "clone" and value_of(node) is not None and value_of(node).stride() == value_of(value).stride():
         return Part([], [], node)  # a dropout for inference
@@ -304,7 +307,7 @@ def following(node, value, rows=False, images=False):
     if name in HEADS or name in NORMS or name in POOLS:
         if rows and value_of(value).dim() != 2:
             return f"{node.target} has its channels in another mode than a product of rows"
-        part = head(node) if name in HEADS else norm(node) if name in NORMS else pool(node)
+        part = head(node, fresh) if name in HEADS else norm(node, fresh) if name in NORMS else pool(node)
         if not isinstance(part, str) and part.x is not value:
             return "its value is a parameter of the next operator"
         return part
@@ -318,4 +321,4 @@ def following(node, value, rows=False, images=False):
         return Part([step], [], node)
     if len(node.args) < 2 or not isinstance(node.args[0], fx.Node) or not isinstance(node.args[1], fx.Node):
         return f"{node.target} is no operator of the library's"
-    return two_tensors(node, value, rows and not images)
+    return two_tensors(node, value, rows and not images, fresh)

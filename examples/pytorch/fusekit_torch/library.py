@@ -82,6 +82,7 @@ class Library:
         if not self.dll.fusekit_has_backend(backend):
             raise OSError(f"{path} was built without the backend {backend}")
         self.dll.fusekit_run_execute.argtypes = [c_void_p] * 6 + [c_size_t]
+        self.dll.fusekit_execute.argtypes = [*[c_void_p] * 4, c_int32, *[c_void_p] * 3, c_size_t]
         self.dll.fusekit_run_destroy.argtypes = [c_void_p]
         self.dll.fusekit_run_workspace_bytes.argtypes = [c_void_p, ctypes.POINTER(c_size_t)]
 
@@ -143,6 +144,17 @@ class Library:
         self.check(self.dll.fusekit_prepare(plan, device, arguments, len(arguments), byref(x), byref(y), alignment,
                                             byref(handle)))
         return Run(self, handle, device)
+
+    def workspace_bytes(self, plan, index, arguments, x, y):
+        size = c_size_t()
+        self.check(self.dll.fusekit_workspace_bytes(plan, self.device(index), arguments, len(arguments), byref(x), byref(y),
+                                                    byref(size)))
+        return size.value
+
+    def execute(self, plan, index, stream, arguments, x, y, workspace, size):
+        """Binds the arguments and runs. It prepares nothing that a later call could use."""
+        self.check(self.dll.fusekit_execute(plan, self.device(index), stream, arguments, len(arguments), byref(x), byref(y),
+                                            workspace, size))
 
 
 @functools.lru_cache(None)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Inductor's decompositions, in two steps: before partition(), which reads silu or batch norm whole, and after it."""
+"""Inductor's decompositions, in steps: those before partition(), which reads silu or batch norm whole; in a joint graph of
+training, those between fuse_norms() and AOTAutograd's partitioner; and those after partition()."""
 
 import operator
 
@@ -9,15 +10,28 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .aten import HEADS, NORMS, OWN_UNARY, POOLS, UNARY
+from .training import BACKWARD, FORWARD, SLOPES
 
 READ = {*HEADS, *POOLS, *NORMS, *UNARY, *OWN_UNARY, "gelu", "leaky_relu", "elu", "softplus", "hardtanh", "clamp",
-        "clamp_min", "clamp_max", "rsub", "pow"}
+        "clamp_min", "clamp_max", "rsub", "pow", *FORWARD, *BACKWARD, *SLOPES, "convolution_backward"}
+# Operators that plans of a training graph may have: a value that a gradient reads ends a plan, and the gradients of others
+# read the values before them. AOTAutograd's partitioner chooses best what to store among decomposed ones.
+READ_IN_TRAINING = {*HEADS, "relu", "sigmoid", "tanh", "convolution_backward"}
+KEPT_METADATA = ("recompute", "ac_graph_id", "partitioner_tag", "stack_trace", "nn_module_stack", "seq_nr")
+
+
+def is_one_of(overload, names):
+    return str(overload).startswith("aten.") and str(overload).split(".")[1] in names
+
+
+def is_read_in_training(overload):
+    return is_one_of(overload, READ_IN_TRAINING)
 
 
 def split_table(table):
     """The decompositions of a table before partition(), and the operators that are decomposed after it."""
     def is_read(overload):
-        return str(overload).startswith("aten.") and str(overload).split(".")[1] in READ
+        return is_one_of(overload, READ)
     early = {overload: function for overload, function in table.items() if not is_read(overload)}
     return early, {overload for overload in table if is_read(overload)}
 
@@ -54,6 +68,7 @@ def inline(module, node, late, table):
                 known[each].meta = {**each.meta}
             elif each.op != "output":
                 known[each] = graph.node_copy(each, lambda one: known[one])
+                known[each].meta.update({key: node.meta[key] for key in KEPT_METADATA if key in node.meta})
     results = fx.node.map_arg(next(iter(reversed(inner.graph.nodes))).args[0], lambda one: known[one])
     if isinstance(results, fx.Node):
         node.replace_all_uses_with(results)
@@ -79,4 +94,3 @@ def decompose(module, late, table):
     module.graph.lint()
     module.recompile()
     return module
-

@@ -6,12 +6,14 @@ import torch.nn.functional as functional
 
 from . import reference
 from .aten import value_of
+from .convolutions import gradient_by_aten
 from .derived import CAPTURED
 from .run import plan_of
 from .steps import Sequence
 from .warming import is_static
 
 CALLS, REPEATS = 8, 5
+GRADIENTS = {}  # microseconds of plans and of ATen's kernels
 
 
 def captured(function):
@@ -86,3 +88,20 @@ def times(graph):
             known[key] = measured(node.args[2], values)
         result[node] = known[key]
     return result
+
+
+def gradient_is_faster(target, arguments):
+    """True for a convolution's gradient that a plan computes in less time than ATen's kernel; arguments are nodes and
+    numbers. Tensors of varying shapes are not measured: ATen's kernel computes their gradient."""
+    values = [value_of(each) for each in arguments[:2]]
+    if not all(map(is_static, values)) or not values[0].is_cuda:
+        return not values[0].is_cuda
+    key = (target, str(arguments[2:]), *((each.shape, each.stride(), each.dtype) for each in values))
+    if key not in GRADIENTS:
+        with torch.no_grad(), torch.cuda.device(values[0].device):
+            first, second = map(real, values)
+            GRADIENTS[key] = [microseconds(captured(each)) for each in (
+                lambda: target(first, second, *arguments[2:]),
+                lambda: gradient_by_aten(target, first, second, *arguments[2:]))]
+    own, other = GRADIENTS[key]
+    return own <= other

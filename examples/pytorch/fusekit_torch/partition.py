@@ -37,8 +37,8 @@ class Chain:
     """Steps that nodes of a graph compute one after the other. `shape`: with rows, the shape in which the graph has the
     value, None for M x K; `images`: the graph has it permuted, from N x H x W x C to N x C x H x W."""
 
-    def __init__(self, part, rules, first):
-        self.shape, self.images = None, False
+    def __init__(self, part, rules, first, fresh=False):
+        self.shape, self.images, self.fresh = None, False, fresh
         self.x, self.rows, self.rules, self.first = part.x, part.rows, rules, first
         self.steps, self.tensors, self.nodes, self.ends, self.why = [], [], [], [], None
 
@@ -47,7 +47,7 @@ class Chain:
         return self.ends[-1][0]
 
     def operators(self, steps):
-        return [each.operator(self.rules) for each in folded(steps)]
+        return [each.operator(self.rules) for each in (steps if self.fresh else folded(steps))]
 
     def refusal(self, steps, data_type=None):
         try:
@@ -98,7 +98,7 @@ class Chain:
             elif self.written_before(users[0]):
                 self.why = f"{self.written_before(users[0])} may write a tensor before {users[0]}"
             else:
-                part = following(users[0], self.value, self.rows, self.images)
+                part = following(users[0], self.value, self.rows, self.images, self.fresh)
                 if isinstance(part, str):
                     self.why = part
                 elif not self.add(part) and part.otherwise is not None:
@@ -155,16 +155,20 @@ class Chain:
         if (self.rows or not channels_last or x.shape[1] == 1 or x.stride(1) == 1 or self.x.op != "call_function"
                 or "fusekit_jit" in str(self.x.target)):
             return self.x
-        node = call(graph, torch.ops.aten.clone.default, (self.x,), x.contiguous(memory_format=torch.channels_last))
-        node.kwargs = {"memory_format": torch.channels_last}
-        return node
+        return in_order(graph, self.x, True)
+
+    def weights_of(self, graph, channels_last):
+        """The tensors, with weights that are not kept in y's memory order."""
+        if not self.fresh or self.rows or self.steps[0].kind != "conv":
+            return list(self.tensors)
+        return [in_order(graph, self.tensors[0], channels_last), *self.tensors[1:]]
 
     def replace(self, graph):
         """Calls the plan in place of the nodes."""
-        sequence, last = Sequence(tuple(self.steps), self.order(), self.rows), self.value
+        sequence, last = Sequence(tuple(self.steps), self.order(), self.rows, self.fresh), self.value
         target, y = torch.ops.fusekit_jit.run.default, self.pixels(value_of(last))
         with graph.inserting_before(last):
-            tensors = list(self.tensors)
+            tensors = self.weights_of(graph, sequence.channels_last)
             if self.shape is not None:
                 tensors = [self.as_rows(graph, each, y.shape[-1]) if step.kind in ("residual", "binary") else each
                            for step, own in sequence.split(tensors) for each in own]
@@ -189,6 +193,21 @@ def call(graph, target, arguments, value):
     return node
 
 
+def order_of(channels_last):
+    return torch.channels_last if channels_last else torch.contiguous_format
+
+
+def in_order(graph, node, channels_last):
+    """The node, or a copy of it in the memory order of a plan's result, which the fastest
+    kernels read: Inductor stores it so."""
+    value, order = value_of(node), order_of(channels_last)
+    if value.is_contiguous(memory_format=order):
+        return node
+    result = call(graph, torch.ops.aten.clone.default, (node,), value.contiguous(memory_format=order))
+    result.kwargs = {"memory_format": order}
+    return result
+
+
 def writes(node):
     """True if a node writes its arguments, or may."""
     schema = getattr(node.target, "_schema", None)
@@ -203,19 +222,19 @@ def drop_unused(graph):
             graph.erase_node(node)
 
 
-def start(node, rules):
+def start(node, rules, fresh=False):
     """A chain that begins with the node, or why there is none."""
-    part = head(node)
+    part = head(node, fresh)
     if isinstance(part, str):
         return part
-    chain = Chain(part, rules, node)
+    chain = Chain(part, rules, node, fresh)
     return chain if chain.add(part) else chain.why
 
 
-def partition(graph, rules_of=None):
+def partition(graph, rules_of=None, fresh=False):
     """Replaces plans in a torch.fx.Graph whose nodes have values ("val"). Returns the plans, and pairs of a node of a
     convolution, product, norm or pool that is in none, and the reason. `rules_of(device)` gives the library that states
-    the rules, or a reason."""
+    the rules, or a reason. `fresh`: a training graph, whose parameters change in each step."""
     drop_unused(graph)
     found, without, taken = [], [], set()
     for node in list(graph.nodes):
@@ -224,11 +243,11 @@ def partition(graph, rules_of=None):
         value = value_of(node.args[0]) if node.args and isinstance(node.args[0], fx.Node) else None
         if value is None or value.dtype not in TYPES:
             continue
-        part = head(node)
+        part = head(node, fresh)
         if isinstance(part, str) and part.endswith("is no operator of the library's"):
             continue
         rules = (rules_of or rules_for)(value.device)
-        chain = rules if isinstance(rules, str) else start(node, rules)
+        chain = rules if isinstance(rules, str) else start(node, rules, fresh)
         if not isinstance(chain, str):
             chain.grow(taken)
             if not chain.shorten():

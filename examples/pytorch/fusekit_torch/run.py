@@ -204,6 +204,23 @@ class Plan:
                 each.record_stream(torch.cuda.current_stream(x.device))
         return Kept(run, y.shape, tensors, self.seconds, made, lambda _: self.runs.pop(key, None))
 
+    def bound(self, x, tensors, y):
+        """y, with all addresses bound in this call."""
+        from . import bound
+        result = new_output(self.sequence, x, tensors) if y is None else y
+        steps, own = self.bindings(x, tensors, result)
+        image, written = (x[:, :, None, None], result[:, :, None, None]) if self.sequence.rows else (x, result)
+        return result if bound.execute(steps, image, written, own) else self.by_aten(x, tensors, y)
+
+    def bindings(self, x, tensors, y):
+        """The operators of a sequence with fresh parameters, and their tensors by role."""
+        pairs = [with_floats(pair, without_values) for pair in self.sequence.split(tensors)]
+        if pairs[0][0].kind == "conv":
+            weight = pairs[0][1][0]
+            pairs[0] = pairs[0][0], [weight.reshape(*weight.shape[:2], *pairs[0][0].window[0])]
+        image = y[:, :, None, None] if self.sequence.rows else y
+        return tuple(step for step, _ in pairs), [self.parameters(step, own, image) for step, own in pairs]
+
     def by_aten(self, x, tensors, y):
         result = reference.run(self.sequence, x, tensors)
         return result if y is None else y.copy_(result)
@@ -214,6 +231,8 @@ class Plan:
             return new_output(self.sequence, x, tensors) if y is None else y
         if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
             return self.by_aten(x, tensors, y)
+        if self.sequence.fresh:
+            return self.bound(x, tensors, y)
         address = x.data_ptr()
         stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
         key = (x.shape, x.stride(), x.dtype, x.device, stream, address & 15, *[each.data_ptr() for each in tensors])

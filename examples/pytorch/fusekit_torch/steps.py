@@ -10,6 +10,9 @@ from . import library
 KINDS = {"conv": (0, 1), "gemm": (1, 1), "bias": (2, 1), "norm": (3, 4), "activation": (5, 0), "residual": (6, 1),
          "scale": (7, 0), "pool": (9, 0), "global_average": (10, 0), "binary": (15, 1), "own": (64, 0),
          "channels": (3, 1)}  # a factor for each channel: a batch norm whose other parameters are 0 and 1
+# Operators of training plans, and their numbers.
+TRAINING = {"norm_training": 4, "norm_backward": 13, "activation_backward": 14, "transposed_conv": 27,
+            "weight_gradient": 28, "residual_backward": 29}
 ACTIVATIONS = {"passthru": 0, "logistic": 1, "tanh": 2, "relu": 3, "soft_relu": 4, "abs": 5, "power": 6,
                "clipped_relu": 7, "leaky_relu": 8, "elu": 9, "clamp": 10, "gelu": 11, "gelu_tanh": 12, "silu": 13,
                "mish": 14, "hard_swish": 15, "hard_sigmoid": 16, "softsign": 17}
@@ -54,14 +57,14 @@ class Step:
 
     def operator(self, of):
         """The C structure, for library `of`."""
-        kind, mode = KINDS[self.kind][0], 0
-        if self.kind in ("norm", "channels"):
+        kind, mode = TRAINING[self.kind] if self.kind in TRAINING else KINDS[self.kind][0], 0
+        if self.kind in ("norm", "channels", "norm_training", "norm_backward"):
             mode = 1  # per channel
         elif self.kind == "own":
             name = f"fusekit_torch_{self.mode}"
             mode = of.own_mode(name, SOURCE % (self.mode, OWN[self.mode][0])) if of.backend == library.JIT else 0
         elif self.mode:
-            mode = {"activation": ACTIVATIONS, "binary": BINARIES, "pool": POOLS}[self.kind][self.mode]
+            mode = {"activation": ACTIVATIONS, "activation_backward": ACTIVATIONS, "binary": BINARIES, "pool": POOLS}[self.kind][self.mode]
         result = library.Operator(kind, mode)
         if self.window:
             pairs = [(library.c_int32 * 2)(*each) for each in self.window]
@@ -84,21 +87,23 @@ def folded(steps):
 
 @dataclasses.dataclass(frozen=True)
 class Sequence:
-    """A plan: its operators, y's memory order, and, with `rows`, x of M x C as M images of one pixel."""
+    """A plan: its operators, y's memory order, and, with `rows`, x of M x C as M images of one pixel. `fresh`: parameters
+    are new in each call, and nothing that is derived from them is kept."""
 
     steps: tuple
     channels_last: bool
     rows: bool = False
+    fresh: bool = False
 
     def text(self):
-        return json.dumps([[dataclasses.astuple(each) for each in self.steps], self.channels_last, self.rows])
+        return json.dumps([[dataclasses.astuple(each) for each in self.steps], self.channels_last, self.rows, self.fresh])
 
     @staticmethod
     def of(text):
         def frozen(value):
             return tuple(map(frozen, value)) if isinstance(value, list) else value
-        steps, channels_last, rows = json.loads(text)
-        return Sequence(tuple(Step(*frozen(each)) for each in steps), channels_last, rows)
+        steps, *rest = json.loads(text)
+        return Sequence(tuple(Step(*frozen(each)) for each in steps), *rest)
 
     def pixels(self, z):
         """With `rows`, a tensor that broadcasts to M x K as one that broadcasts to M x K x 1 x 1."""
