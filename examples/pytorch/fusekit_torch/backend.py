@@ -17,6 +17,7 @@ from .lowering import decompose, inline, is_read_in_training, split_table
 from .measuring import gradient_is_faster, times
 from .partition import partition
 from .reference import evaluate
+from .running import move_in_place
 from .steps import Sequence
 from .training import fuse_norms, is_joint
 from .values import set_values
@@ -34,6 +35,7 @@ def fused(module, inputs, report=None, rules_of=None, in_slices=True, part=INFER
         found, without = split(module.graph, rules_of, faster)
     else:
         found, without = partition(module.graph, rules_of, part == FORWARD)
+        move_in_place(module.graph)
     concatenations = concatenate(module.graph) if in_slices else 0
     module.recompile()
     if report is not None:
@@ -109,25 +111,41 @@ def with_inductor(module, inputs, options, measure):
                           config_patches={**options, "joint_custom_pre_pass": joint_pass(joint, before)})
 
 
+def partitioner(partition_fn, report, rules_of):
+    """A partition_fn of AOTAutograd's whose joint graphs have plans."""
+    def partitioned(graph_module, values, **named):
+        set_values(graph_module, values)
+        found, without = fuse_norms(graph_module.graph, rules_of)
+        graph_module.recompile()
+        if report is not None:
+            report.add_norms(found, without)
+        return partition_fn(graph_module, values, **named)
+    return partitioned
+
+
 def without_inductor(module, inputs, report=None, rules_of=None):
     """The plans, and ATen's kernels for the rest."""
     from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
-    def partitioner(graph_module, values, **named):
-        set_values(graph_module, values)
-        found, without = fuse_norms(graph_module.graph, rules_of)
-        graph_module.recompile()
-        if report is not None:
-            report.plans += found
-            report.without += without
-        return min_cut_rematerialization_partition(graph_module, values, **named)
-
     def compiler(part):
         return lambda graph_module, values: make_boxed_func(
             fused(graph_module, values, report, rules_of, part=part).forward)
     return aot_autograd(fw_compiler=compiler(FORWARD), bw_compiler=compiler(BACKWARD),
-                        inference_compiler=compiler(INFERENCE), partition_fn=partitioner)(module, inputs)
+                        inference_compiler=compiler(INFERENCE),
+                        partition_fn=partitioner(min_cut_rematerialization_partition, report, rules_of))(module, inputs)
+
+
+def without_dynamo(model, report=None, rules_of=None):
+    """The model with plans in its training graphs, by PyTorch 1.13's functorch. It moves buffers while it traces, too, and
+    norms alone move them later."""
+    from functorch.compile import aot_module, default_partition, make_boxed_func
+
+    def compiler(part):
+        return lambda graph_module, values: make_boxed_func(
+            fused(graph_module, values, report, rules_of, part=part).forward)
+    return aot_module(model, fw_compiler=compiler(FORWARD), bw_compiler=compiler(BACKWARD),
+                      partition_fn=partitioner(default_partition, report, rules_of))
 
 
 def backend(module, inputs, options=None, mode=None):

@@ -145,7 +145,7 @@ def by_plans(graph, node, parts, chosen):
                 results[at].replace_all_uses_with(pointwise(graph, target, tuple(arguments), value_of(results[at]), node))
             elif at in results and mask[at]:
                 rest = graph.call_function(node.target, (*node.args[:3], None, *node.args[4:-1], MASKS[key]), node.kwargs)
-                rest.meta = {**node.meta}
+                rest.meta = {key: each for key, each in node.meta.items() if key != "tensor_meta"}
                 results[at].replace_all_uses_with(pointwise(graph, operator.getitem, (rest, at), value_of(results[at]),
                                                             node))
     for each in (*results.values(), node):

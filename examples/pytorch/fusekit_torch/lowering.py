@@ -4,7 +4,6 @@ training, those between fuse_norms() and AOTAutograd's partitioner; and those af
 
 import operator
 
-import torch
 from torch import fx
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_flatten, tree_unflatten

@@ -11,6 +11,7 @@ import dataclasses
 import operator
 
 import torch
+from torch.fx.passes.shape_prop import _extract_tensor_metadata
 
 from .aten import activation, name_of, value_of
 from .norms import backward_steps, forward_steps
@@ -92,7 +93,6 @@ class Norm:
 
 def norm_of(node):
     """The Norm that begins at a node, without operators after it, or why there is none."""
-    name = name_of(node)
     without = str(node.target).endswith("no_stats")
     x, scale, shift, *rest = node.args
     running, (training, momentum, epsilon) = ((None, None), rest) if without else (tuple(rest[:2]), rest[2:])
@@ -202,20 +202,26 @@ def fits(norm, order):
     return order[norm.gradient] < order[place]
 
 
+def metadata(value, old):
+    """Metadata of a node with this value, else that of a node that it replaces. A node of several results has no
+    "tensor_meta", by which partitioners know it."""
+    meta = {key: each for key, each in old.meta.items() if key != "tensor_meta"}
+    return {**meta, "val": value, **({} if isinstance(value, tuple) else {"tensor_meta": _extract_tensor_metadata(value)})}
+
+
 def new(graph, target, arguments, values, old):
-    """A node of several results, and its results, with the other metadata of a node that they replace."""
+    """A node of several results, and its results, with the metadata of a node that they replace."""
     node = graph.call_function(target, arguments)
-    node.meta = {**old.meta, "val": tuple(values)}
-    results = []
-    for at, value in enumerate(values):
-        results.append(graph.call_function(operator.getitem, (node, at)))
-        results[-1].meta = {**old.meta, "val": value}
+    node.meta = metadata(tuple(values), old)
+    results = [graph.call_function(operator.getitem, (node, at)) for at in range(len(values))]
+    for result, value in zip(results, values):
+        result.meta = metadata(value, old)
     return results
 
 
 def pointwise(graph, target, arguments, value, old):
     node = graph.call_function(target, arguments)
-    node.meta = {**old.meta, "val": value}
+    node.meta = metadata(value, old)
     return node
 
 

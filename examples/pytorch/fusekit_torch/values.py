@@ -4,6 +4,7 @@
 import torch
 from torch import fx
 from torch._subclasses import FakeTensorMode
+from torch.utils._pytree import tree_map
 
 
 class Values(fx.Interpreter):
@@ -40,4 +41,5 @@ def set_values(module, inputs):
     if not has_values(module):
         values = Values(module)
         with values.mode, torch.no_grad():
-            values.run(*(values.mode.from_tensor(each) if isinstance(each, torch.Tensor) else each for each in inputs))
+            values.run(*tree_map(lambda each: values.mode.from_tensor(each) if isinstance(each, torch.Tensor) else each,
+                                 tuple(inputs)))
