@@ -18,6 +18,7 @@ os.environ.setdefault("FUSEKIT_TORCH_LIBRARY", "")  # no extension is built
 import torch  # noqa: E402
 import torch.nn.functional as functional  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import fusekit_torch  # noqa: E402
 from fusekit_torch import backend, library, norms, slopes, steps  # noqa: E402
@@ -114,6 +115,12 @@ def scaled_gradient(m, x):
     return torch.relu(y)
 
 
+def checkpointed(m, x):
+    """The norm's forward part runs again in the backward graph; it has no running statistics, which eager moves twice."""
+    y = checkpoint(lambda value: torch.relu(m.untracked(m.conv(value)) + value), x, use_reentrant=False)
+    return m.other(y)
+
+
 ONE = {"conv": 1, "norm": 1, "norm gradient": 1, "dx": 1, "dw": 1}
 
 
@@ -160,12 +167,13 @@ MODELS = {
     "average": (lambda m, x: torch.relu(m.average(m.conv(x))), 2, None),
     "hook of a value": (scaled_gradient, 2, None),
     "two results": (lambda m, x: (torch.relu(m.norm(m.conv(x))), m.other(x)), 3, None),
+    "checkpoint": (checkpointed, 3, None),
     "norm of rows": (lambda m, x: functional.batch_norm(x.mean((2, 3)), None, None, training=True) * x.sum(), 1, {}),
 }
-NOT_IN_113 = ("average", "hook of a value", "mutated", "detached", "in evaluation", "frozen")
+NOT_IN_113 = ("average", "hook of a value", "mutated", "detached", "in evaluation", "frozen", "checkpoint")
 WITH_INDUCTOR = ("relu", "in place", "block", "sum without an activation", "silu", "groups, stride, dilation, bias",
                  "shared norm", "read twice", "mutated", "aliased", "no scale", "no statistics", "in evaluation",
-                 "hook of a value", "no norm")
+                 "hook of a value", "no norm", "checkpoint")
 
 
 def leaves(value):
@@ -340,7 +348,7 @@ class Operators(Case):
                 self.norm("relu", [], True, dtype, torch.channels_last)
 
     def test_running_statistics(self):
-        """They move in place, by the batch's mean and unbiased variance."""
+        """Running statistics move in place, by the batch's mean and unbiased variance."""
         torch.manual_seed(5)
         x, mean, variance = torch.randn(3, C, 4, 5), torch.randn(C), torch.rand(C)
         want_mean, want_variance = mean.double(), variance.double()
@@ -421,6 +429,29 @@ class Compiled(Case):
         function = torch.compile(model, backend="fusekit", dynamic=True)
         for n in (4, 3, 2):
             self.compare(self.step(function, model, x[:n]), self.step(exact, exact, x[:n].double()), 6)
+
+    def test_workspace(self):
+        """The plans of a graph share one workspace, of zeros, as large as the largest."""
+        given = []
+
+        def sized(graph):
+            for at, node in enumerate(each for each in graph.nodes if "fusekit_jit" in str(each.target)):
+                node.meta["fusekit_workspace"] = 64 + at
+
+        def recording(steps_of, x, y, tensors, workspace=None):
+            given.append((steps_of[0].kind, workspace.data_ptr(), workspace.numel(), int(workspace.sum())))
+            return False
+        model, exact, x = self.model("block")
+        with unittest.mock.patch.object(backend, "compile_plans", sized), unittest.mock.patch.object(
+                fusekit_torch.bound, "execute", recording):
+            function = torch.compile(model, backend="fusekit")
+            self.compare(self.step(function, model, x), self.step(exact, exact, x.double()), 6)
+        self.assertTrue(all(total == 0 for *_, total in given))
+        forward = [each for each in given if each[0] == "norm_training"]
+        backward = [each for each in given if each[0] == "norm_backward"]
+        for found, count in ((forward, 69), (backward, 72)):
+            self.assertEqual(len(found), 3)
+            self.assertEqual({(address, size) for _, address, size, _ in found}, {(found[0][1], count)})
 
     def test_autocast(self):
         """Weights are converted in the graph, in each step."""

@@ -117,19 +117,6 @@ TEST_CASE("jit plans: kernels that wait for no earlier one") {
     REQUIRE(few.prepare(setup.device) == FUSEKIT_SUCCESS);
 }
 
-TEST_CASE("jit plans: every activation compiles") {
-    Setup const setup;
-    for (std::int32_t mode = 0; mode < fusekit::runtime::activation_modes; ++mode) {
-        Layer layer;
-        layer.operators.clear(), layer.arguments.clear();
-        layer.add(FUSEKIT_ACTIVATION, mode).alpha = 1;
-        INFO(mode);
-        fusekit_status const status = layer.prepare(setup.device);
-        INFO(fusekit_last_message());
-        REQUIRE(status == FUSEKIT_SUCCESS);
-    }
-}
-
 TEST_CASE("jit plans: threads that prepare one plan compile it once") {
     Setup const setup;
     Layer layer;

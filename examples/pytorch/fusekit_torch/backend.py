@@ -21,7 +21,7 @@ from .running import move_in_place
 from .steps import Sequence
 from .training import fuse_norms, is_joint
 from .values import set_values
-from .warming import compile_plans
+from .warming import compile_plans, share_workspace
 
 
 INFERENCE, FORWARD, BACKWARD = "inference", "forward", "backward"  # parts of a training graph, and one without
@@ -103,6 +103,7 @@ def with_inductor(module, inputs, options, measure):
             drop_slow(rewritten, table)
         if concatenate(rewritten.graph):
             compile_plans(rewritten.graph)
+        share_workspace(rewritten.graph)
         return compile_fx_inner(decompose(rewritten, late, table), values, *rest, **named)
 
     # The key of AOTAutograd's cache is the graph before inner(): it would return what Inductor alone compiled.

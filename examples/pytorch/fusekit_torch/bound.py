@@ -45,11 +45,12 @@ class Bound:
         return arguments, c_tensor(x, address), c_tensor(y, address)
 
     def prepare(self, x, y, tensors):
-        """Compiles the kernel for these layouts; the tensors' elements are not read."""
+        """Compiles the kernel for these layouts, and returns the bytes of its workspace; the tensors' elements are not
+        read."""
         arguments, c_x, c_y = self.structures(x, y, tensors, ALIGNED_ADDRESS)
-        self.library.prepare(self.plan, x.device.index or 0, arguments, c_x, c_y, 16)
+        return self.library.prepare(self.plan, x.device.index or 0, arguments, c_x, c_y, 16).workspace_bytes
 
-    def __call__(self, x, y, tensors):
+    def __call__(self, x, y, tensors, workspace=None):
         index = x.device.index or 0
         flat = [(at, role, tensor) for at, own in enumerate(tensors) for role, tensor in own.items()]
         addresses = [tensor.data_ptr() for _, _, tensor in flat]
@@ -67,13 +68,13 @@ class Bound:
         for (at, role, _), address in zip(flat, addresses):
             arguments[at].tensors[role].data = address
         c_x.data, c_y.data = x_address, y_address
-        workspace, size = None, kept[3]
-        if size:
-            zeros = torch.zeros(size, dtype=torch.uint8, device=x.device)
-            workspace = zeros.data_ptr()
+        size = kept[3]
+        if size and (workspace is None or workspace.numel() < size):
+            workspace = torch.zeros(size, dtype=torch.uint8, device=x.device)
+        address = workspace.data_ptr() if size else None
         stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
         count_call()
-        self.library.execute(self.plan, index, stream, arguments, c_x, c_y, workspace, size)
+        self.library.execute(self.plan, index, stream, arguments, c_x, c_y, address, size)
 
 
 @functools.lru_cache(None)
@@ -87,8 +88,9 @@ def bound(steps, kind, data_type):
         return str(error)
 
 
-def execute(steps, x, y, tensors):
-    """Runs the plan and returns True; False if no library has it or it refuses the tensors, for which nothing is written."""
+def execute(steps, x, y, tensors, workspace=None):
+    """Runs the plan and returns True; False if no library has it or it refuses the tensors, for which nothing is written.
+    `workspace`: bytes that were 0 before their first run; if they are fewer than the plan's, it has its own."""
     if x.dtype not in TYPES or not x.numel() or library.library_of(x.device.type) is None:
         return False
     plan = bound(tuple(steps), x.device.type, TYPES[x.dtype])
@@ -96,9 +98,9 @@ def execute(steps, x, y, tensors):
         if isinstance(plan, Bound):
             if x.is_cuda:
                 with torch.cuda.device(x.device):
-                    plan(x, y, tensors)
+                    plan(x, y, tensors, workspace)
             else:
-                plan(x, y, tensors)
+                plan(x, y, tensors, workspace)
             return True
         warn(plan)
     except library.Refused as error:

@@ -64,31 +64,31 @@ def weight_request(dy, x, size, stride, padding, dilation, groups, channels_last
     return (step,), x, new_weight(dy, x, size, groups, channels_last), [{Z: dy}]
 
 
-def conv_input_gradient(dy, weight, extents, stride, padding, dilation, groups, channels_last):
+def conv_input_gradient(dy, weight, extents, stride, padding, dilation, groups, channels_last, workspace=None):
     request = input_request(dy, weight, extents, stride, padding, dilation, groups, channels_last)
     dx = request[2]
-    if bound.execute(*request):
+    if bound.execute(*request, workspace):
         return dx
     return dx.copy_(input_by_aten(dy, weight, extents, stride, padding, dilation, groups, channels_last))
 
 
-def conv_weight_gradient(dy, x, size, stride, padding, dilation, groups, channels_last):
+def conv_weight_gradient(dy, x, size, stride, padding, dilation, groups, channels_last, workspace=None):
     request = weight_request(dy, x, size, stride, padding, dilation, groups, channels_last)
     dw = request[2]
-    if dy.numel() and bound.execute(*request):
+    if dy.numel() and bound.execute(*request, workspace):
         return dw
     return dw.copy_(weight_by_aten(dy, x, size, stride, padding, dilation, groups, channels_last))
 
 
-def fake_input(dy, weight, extents, stride, padding, dilation, groups, channels_last):
+def fake_input(dy, weight, extents, stride, padding, dilation, groups, channels_last, workspace=None):
     return new_input(dy, weight, extents, groups, channels_last)
 
 
-def fake_weight(dy, x, size, stride, padding, dilation, groups, channels_last):
+def fake_weight(dy, x, size, stride, padding, dilation, groups, channels_last, workspace=None):
     return new_weight(dy, x, size, groups, channels_last)
 
 
-REST = "int[2] stride, int[2] padding, int[2] dilation, int groups, bool channels_last) -> Tensor"
+REST = "int[2] stride, int[2] padding, int[2] dilation, int groups, bool channels_last, Tensor? workspace=None) -> Tensor"
 register("conv_input_gradient", f"(Tensor dy, Tensor weight, int[2] extents, {REST}", conv_input_gradient, fake_input)
 register("conv_weight_gradient", f"(Tensor dy, Tensor x, int[2] size, {REST}", conv_weight_gradient, fake_weight)
 INPUT, WEIGHT = (getattr(torch.ops.fusekit_jit, name).default for name in

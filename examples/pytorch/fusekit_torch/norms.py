@@ -108,18 +108,18 @@ def backward_request(dy, x, scale, shift, residual, mean, inverse_deviation, eps
     return steps, dy, torch.empty_like(x), [*tensors, {}]
 
 
-def norm_training(x, scale, shift, residual, epsilon, activation, numbers):
+def norm_training(x, scale, shift, residual, epsilon, activation, numbers, workspace=None):
     request = training_request(x, scale, shift, residual, epsilon, activation, numbers)
-    if not bound.execute(*request):
+    if not bound.execute(*request, workspace):
         return forward_by_aten(x, scale, shift, residual, epsilon, activation, numbers)
     _, _, y, (of_norm, *_) = request
     return y, of_norm[SAVED_MEAN], of_norm[SAVED_INVERSE_DEVIATION], of_norm[RUNNING_VARIANCE]
 
 
-def norm_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers):
+def norm_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers, workspace=None):
     request = moving_request(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation,
                              numbers)
-    if bound.execute(*request):
+    if bound.execute(*request, workspace):
         _, _, y, (of_norm, *_) = request
         return y, of_norm[SAVED_MEAN], of_norm[SAVED_INVERSE_DEVIATION]
     *result, variance = forward_by_aten(x, scale, shift, residual, epsilon, activation, numbers)
@@ -129,36 +129,37 @@ def norm_training_(x, scale, shift, residual, running_mean, running_variance, mo
 
 
 def norm_backward(dy, x, scale, shift, residual, mean, inverse_deviation, epsilon, activation, numbers,
-                  residual_gradient):
+                  residual_gradient, workspace=None):
     if dy.stride() != x.stride():
         dy = torch.empty_like(x).copy_(dy)
     request = backward_request(dy, x, scale, shift, residual, mean, inverse_deviation, epsilon, activation, numbers,
                                residual_gradient)
-    if not bound.execute(*request):
+    if not bound.execute(*request, workspace):
         return backward_by_aten(dy, x, scale, shift, residual, mean, inverse_deviation, activation, numbers,
                                 residual_gradient)
     _, _, dx, (of_norm, *others) = request
     return dx, others[0].get(OUTPUT, x.new_empty(0)), of_norm[SCALE_GRADIENT], of_norm[SHIFT_GRADIENT]
 
 
-def fake_training(x, scale, shift, residual, epsilon, activation, numbers):
+def fake_training(x, scale, shift, residual, epsilon, activation, numbers, workspace=None):
     return (torch.empty_like(x), *floats(x, 3))
 
 
-def fake_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers):
+def fake_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers, workspace=None):
     return (torch.empty_like(x), *floats(x, 2))
 
 
 def fake_backward(dy, x, scale, shift, residual, mean, inverse_deviation, epsilon, activation, numbers,
-                  residual_gradient):
+                  residual_gradient, workspace=None):
     return (torch.empty_like(x), torch.empty_like(x) if residual_gradient else x.new_empty(0), *floats(x, 2))
 
 
 REST = "float epsilon, str activation, float[] numbers"
+LAST = "Tensor? workspace=None"
 FIRST = "Tensor x, Tensor? scale, Tensor? shift, Tensor? residual"
-register("norm_training", f"({FIRST}, {REST}) -> (Tensor y, Tensor mean, Tensor inverse_deviation, Tensor variance)",
+register("norm_training", f"({FIRST}, {REST}, {LAST}) -> (Tensor y, Tensor mean, Tensor inverse_deviation, Tensor variance)",
          norm_training, fake_training)
-register("norm_training_", f"({FIRST}, Tensor(a!) running_mean, Tensor(b!) running_variance, float momentum, {REST}) -> "
+register("norm_training_", f"({FIRST}, Tensor(a!) running_mean, Tensor(b!) running_variance, float momentum, {REST}, {LAST}) -> "
          "(Tensor y, Tensor mean, Tensor inverse_deviation)", norm_training_, fake_training_)
-register("norm_backward", f"(Tensor dy, {FIRST}, Tensor mean, Tensor inverse_deviation, {REST}, bool residual_gradient) -> "
+register("norm_backward", f"(Tensor dy, {FIRST}, Tensor mean, Tensor inverse_deviation, {REST}, bool residual_gradient, {LAST}) -> "
          "(Tensor dx, Tensor dresidual, Tensor dscale, Tensor dshift)", norm_backward, fake_backward)

@@ -204,13 +204,13 @@ class Plan:
                 each.record_stream(torch.cuda.current_stream(x.device))
         return Kept(run, y.shape, tensors, self.seconds, made, lambda _: self.runs.pop(key, None))
 
-    def bound(self, x, tensors, y):
+    def bound(self, x, tensors, y, workspace):
         """y, with all addresses bound in this call."""
         from . import bound
         result = new_output(self.sequence, x, tensors) if y is None else y
         steps, own = self.bindings(x, tensors, result)
         image, written = (x[:, :, None, None], result[:, :, None, None]) if self.sequence.rows else (x, result)
-        return result if bound.execute(steps, image, written, own) else self.by_aten(x, tensors, y)
+        return result if bound.execute(steps, image, written, own, workspace) else self.by_aten(x, tensors, y)
 
     def bindings(self, x, tensors, y):
         """The operators of a sequence with fresh parameters, and their tensors by role."""
@@ -225,14 +225,14 @@ class Plan:
         result = reference.run(self.sequence, x, tensors)
         return result if y is None else y.copy_(result)
 
-    def __call__(self, x, tensors, strict=False, y=None):
-        """y, a new tensor if it is None."""
+    def __call__(self, x, tensors, strict=False, y=None, workspace=None):
+        """y, a new tensor if it is None. A plan with fresh parameters uses the workspace."""
         if x.shape[0] == 0:
             return new_output(self.sequence, x, tensors) if y is None else y
         if x.numel() == 0 or self.library is None or x.dtype not in TYPES:
             return self.by_aten(x, tensors, y)
         if self.sequence.fresh:
-            return self.bound(x, tensors, y)
+            return self.bound(x, tensors, y, workspace)
         address = x.data_ptr()
         stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
         key = (x.shape, x.stride(), x.dtype, x.device, stream, address & 15, *[each.data_ptr() for each in tensors])
@@ -311,16 +311,16 @@ def forget():
         entries.clear()
 
 
-def run(x, tensors, plan, strict=False, y=None):
+def run(x, tensors, plan, workspace=None, strict=False, y=None):
     """y, a new tensor if it is None. With `strict`, arguments that the library refuses raise; else, and for plans that it does not have, ATen's
     operators compute them."""
     if x.is_cuda:
         with torch.cuda.device(x.device):
-            return plan_of(plan, "cuda")(x, tensors, strict, y)
-    return plan_of(plan, x.device.type)(x, tensors, strict, y)
+            return plan_of(plan, "cuda")(x, tensors, strict, y, workspace)
+    return plan_of(plan, x.device.type)(x, tensors, strict, y, workspace)
 
 
-def fake(x, tensors, plan):
+def fake(x, tensors, plan, workspace=None):
     return new_output(Sequence.of(plan), x, tensors)
 
 
@@ -341,4 +341,4 @@ def register(name, schema, compute, compute_fake):
         namespace.impl(name, compute_fake, "Meta")
 
 
-register("run", "(Tensor x, Tensor[] tensors, str plan) -> Tensor", run, fake)
+register("run", "(Tensor x, Tensor[] tensors, str plan, Tensor? workspace=None) -> Tensor", run, fake)

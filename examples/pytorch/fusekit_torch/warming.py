@@ -42,7 +42,8 @@ def plans_of(node):
 
 
 def prepared(steps, x, y, tensors):
-    """A function that compiles a plan whose tensors are bound in each call, or None."""
+    """A function that compiles a plan whose tensors are bound in each call, and returns the bytes of its workspace, or
+    None."""
     plan = bound(tuple(steps), "cuda", TYPES[x.dtype])
     return (lambda: plan.prepare(x, y, tensors)) if isinstance(plan, Bound) else None
 
@@ -74,16 +75,41 @@ def requests_of(node):
 
 def compile_plans(graph):
     """Compiles plans whose tensors are on a GPU and have constant shapes; others compile when they first run. A refusal
-    comes again in the run."""
+    comes again in the run. Nodes whose tensors are bound in each call have the bytes of their workspace in
+    meta["fusekit_workspace"]."""
     requests = []
     for node in graph.nodes:
         if node.op == "call_function" and "fusekit_jit" in str(node.target):
-            requests += filter(None, requests_of(node))
+            requests += [(node, each) for each in requests_of(node) if each is not None]
 
     def prepare(request):
         with contextlib.suppress(Refused):
-            request()
+            size = request[1]()
+            if isinstance(size, int):
+                request[0].meta["fusekit_workspace"] = size
 
     if requests:
         with concurrent.futures.ThreadPoolExecutor(min(len(requests), len(os.sched_getaffinity(0)))) as pool:
             list(pool.map(prepare, requests))
+
+
+def share_workspace(graph):
+    """Gives the nodes of bound plans one workspace, which one kernel sets to 0: each run leaves it ready for the next, and
+    the runs of a graph are in order on a stream."""
+    nodes = [node for node in graph.nodes if node.meta.get("fusekit_workspace") and any(
+        each.name == "workspace" for each in node.target._schema.arguments)]
+    for device in {device_of(node) for node in nodes}:
+        own = [node for node in nodes if device_of(node) == device]
+        size = max(node.meta["fusekit_workspace"] for node in own)
+        with graph.inserting_before(own[0]):
+            zeros = graph.call_function(torch.ops.aten.full.default, ([size], 0), {
+                "dtype": torch.uint8, "device": device, "pin_memory": False})
+        value = next(each for each in own[0].all_input_nodes if value_of(each) is not None).meta["val"]
+        with getattr(value, "fake_mode", contextlib.nullcontext()):
+            zeros.meta["val"] = torch.empty(size, dtype=torch.uint8, device=device)
+        for node in own:
+            node.kwargs = {**node.kwargs, "workspace": zeros}
+
+
+def device_of(node):
+    return next(value_of(each) for each in node.all_input_nodes if value_of(each) is not None).device
