@@ -25,8 +25,9 @@ MIOPEN_EXPORT miopenStatus_t miopenDestroyFusionPlan(miopenFusionPlanDescriptor_
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanGetOp(miopenFusionPlanDescriptor_t fusePlanDesc, const int op_idx,
                                                    miopenFusionOpDescriptor_t* op);
 
-/* Selects a kernel of the library and prepares its launch for this handle, in microseconds; compiles nothing. Must be
-   called once per handle, and again after an operator is added. */
+/* Selects a kernel of the library for this handle, in microseconds. A library whose plans are compiled at run time
+   compiles and loads the kernel, in about a second, so that Execute compiles none. Must be called once per handle, and
+   again after an operator is added. */
 MIOPEN_EXPORT miopenStatus_t miopenCompileFusionPlan(miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc);
 
 /* Returns the exact bytes of workspace that a run needs. If the plan is not compiled for the handle, selects the kernel
