@@ -375,6 +375,14 @@ class Operators(Case):
         for one, two in zip(first, kept):
             self.assertTrue(torch.equal(one, two))
 
+    def test_float_gradients(self):
+        """Weights' gradients in float of half tensors."""
+        x, dy = (torch.randn(2, C, 5, 4).bfloat16() for _ in range(2))
+        dw = torch.ops.fusekit_jit.conv_weight_gradient(dy, x, (1, 1), (1, 1), (0, 0), (1, 1), 1, False, True)
+        want = torch.einsum("nkhw,nchw->kc", dy.double(), x.double())[:, :, None, None]
+        self.assertEqual(dw.dtype, torch.float32)
+        self.agree(dw, want, 40 * EPSILON[torch.bfloat16], "dw")
+
     def test_convolutions(self):
         """Gradients of integers are exact: sums of at most 3 * 81 * 8 products of at most 9 are below 2^24."""
         ops = torch.ops.fusekit_jit
@@ -393,7 +401,7 @@ class Operators(Case):
                     last = order == torch.channels_last
                     rest = (stride, padding, dilation, groups, last)
                     dx = ops.conv_input_gradient(given[0], given[2], (9, 8), *rest)
-                    dw = ops.conv_weight_gradient(given[0], given[1], size, *rest)
+                    dw = ops.conv_weight_gradient(given[0], given[1], size, *rest, False)
                     self.assertTrue(torch.equal(dx.double(), x.grad) and torch.equal(dw.double(), weight.grad))
                     self.assertTrue(dx.is_contiguous(memory_format=order) and dw.is_contiguous(memory_format=order))
 
@@ -454,7 +462,14 @@ class Compiled(Case):
             self.assertEqual({(address, size) for _, address, size, _ in found}, {(found[0][1], count)})
 
     def test_autocast(self):
-        """Weights are converted in the graph, in each step."""
+        """Weights are converted in the graph, in each step, and their gradients are computed in float."""
+        targets = []
+
+        def recording(graph):
+            targets.extend((str(node.target), node.args[-1]) for node in graph.nodes if node.args)
+        patch = unittest.mock.patch.object(backend, "share_workspace", recording)
+        patch.start()
+        self.addCleanup(patch.stop)
         model, exact, x = self.model("block")
         function, optimizer = torch.compile(model, backend="fusekit"), torch.optim.SGD(model.parameters(), 0.1)
         for _ in range(3):
@@ -462,6 +477,7 @@ class Compiled(Case):
             self.compare(self.step(function, model, x, torch.bfloat16), self.step(exact, exact, x.double()), 6,
                          torch.bfloat16)
             optimizer.step()
+        self.assertEqual(targets.count(("fusekit_jit.conv_weight_gradient.default", True)), 3)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from .concatenation import concatenate
 from .convolutions import split
 from .derived import is_capturing
 from .lowering import decompose, inline, is_read_in_training, split_table
-from .measuring import gradient_is_faster, times
+from .measuring import faster_gradients, times
 from .partition import partition
 from .reference import evaluate
 from .running import move_in_place
@@ -52,11 +52,11 @@ def drop_slow(module, table):
         inline(module, node, {node.target: lambda x, tensors, plan: evaluate(Sequence.of(plan), x, tensors)}, table)
 
 
-def faster(target, arguments):
-    """True if a gradient's plan is faster than ATen's kernel."""
+def faster(gradients):
+    """For each Gradient of a convolution True if its plan is faster than ATen's kernel."""
     from torch._subclasses.fake_tensor import unset_fake_temporarily
     with unset_fake_temporarily():
-        return gradient_is_faster(target, arguments)
+        return faster_gradients(gradients)
 
 
 def joint_pass(function, before):

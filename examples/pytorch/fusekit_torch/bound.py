@@ -29,11 +29,11 @@ def numbers_of(argument, step):
 
 
 class Bound:
-    """A plan for one element type, of the library of one kind of device."""
+    """A plan for an element type of x and one of y, of the library of one kind of device."""
 
-    def __init__(self, steps, kind, data_type):
+    def __init__(self, steps, kind, types):
         self.steps, self.library, self.layouts = steps, library.library_of(kind), {}
-        self.plan = self.library.plan([each.operator(self.library) for each in steps], data_type)
+        self.plan = self.library.plan([each.operator(self.library) for each in steps], types)
 
     def structures(self, x, y, tensors, address=None):
         """The C structures of x, y and the operators' tensors, which a dict for each operator gives by their roles."""
@@ -78,12 +78,12 @@ class Bound:
 
 
 @functools.lru_cache(None)
-def bound(steps, kind, data_type):
+def bound(steps, kind, types):
     """The plan, or why there is none."""
     if library.library_of(kind) is None:
         return library.why_none(kind)
     try:
-        return Bound(steps, kind, data_type)
+        return Bound(steps, kind, types)
     except library.Refused as error:
         return str(error)
 
@@ -93,7 +93,7 @@ def execute(steps, x, y, tensors, workspace=None):
     `workspace`: bytes that were 0 before their first run; if they are fewer than the plan's, it has its own."""
     if x.dtype not in TYPES or not x.numel() or library.library_of(x.device.type) is None:
         return False
-    plan = bound(tuple(steps), x.device.type, TYPES[x.dtype])
+    plan = bound(tuple(steps), x.device.type, (TYPES[x.dtype], TYPES[y.dtype]))
     try:
         if isinstance(plan, Bound):
             if x.is_cuda:

@@ -32,6 +32,12 @@ class Types(ctypes.Structure):
     _fields_ = [("x", c_int32), ("y", c_int32), ("weights", c_int32)]
 
 
+def types_of(data_type):
+    """The Types of a plan, from one type or a pair: of x and weights, and of y."""
+    x, y = data_type if isinstance(data_type, tuple) else (data_type, data_type)
+    return Types(x, y, x)
+
+
 class Tensor(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int32), ("rank", c_int32), ("extents", c_int64 * 5),
                 ("strides", c_int64 * 5)]
@@ -98,7 +104,7 @@ class Library:
         reason: the broken rule's sentence, or the library's message."""
         key = (b"".join(map(bytes, operators)), data_type)
         if key not in self.accepted:
-            explanation, types = Explanation(), None if data_type is None else byref(Types(*[data_type] * 3))
+            explanation, types = Explanation(), None if data_type is None else byref(types_of(data_type))
             given = (Operator * len(operators))(*operators)
             status = self.dll.fusekit_explain(self.backend, given, len(operators), types, byref(explanation))
             sentence = (explanation.sentence or b"").decode() if status == NO_PLAN else ""
@@ -122,9 +128,10 @@ class Library:
         return handle
 
     def plan(self, operators, data_type):
+        """A plan of x, y and weights of a type, or of a pair: the type of x and weights, and that of y."""
         handle = c_void_p()
         self.check(self.dll.fusekit_find(self.backend, (Operator * len(operators))(*operators), len(operators),
-                                         byref(Types(*[data_type] * 3)), byref(handle)))
+                                         byref(types_of(data_type)), byref(handle)))
         return handle
 
     def plan_name(self, operators, data_type):

@@ -10,7 +10,7 @@ from .convolutions import gradient_by_aten
 from .derived import CAPTURED
 from .run import plan_of
 from .steps import Sequence
-from .warming import is_static
+from .warming import compile_all, is_static, requests_of
 
 CALLS, REPEATS = 8, 5
 GRADIENTS = {}  # microseconds of plans and of ATen's kernels
@@ -90,18 +90,23 @@ def times(graph):
     return result
 
 
-def gradient_is_faster(target, arguments):
-    """True for a convolution's gradient that a plan computes in less time than ATen's kernel; arguments are nodes and
-    numbers. Tensors of varying shapes are not measured: ATen's kernel computes their gradient."""
-    values = [value_of(each) for each in arguments[:2]]
-    if not all(map(is_static, values)) or not values[0].is_cuda:
-        return not values[0].is_cuda
-    key = (target, str(arguments[2:]), *((each.shape, each.stride(), each.dtype) for each in values))
-    if key not in GRADIENTS:
+def key_of(gradient):
+    return (gradient.target, str(gradient.arguments[2:]),
+            *((each.shape, each.stride(), each.dtype) for each in map(value_of, gradient.arguments[:2])))
+
+
+def faster_gradients(gradients):
+    """For each Gradient of a convolution True if its plan takes less time than ATen's kernel. Tensors of varying shapes are
+    not measured: ATen's kernel computes their gradient. Kernels are compiled in parallel before."""
+    measurable = [each for each in gradients if all(is_static(value_of(one)) and value_of(one).is_cuda
+                                                    for one in each.arguments[:2])]
+    new = {key_of(each): each for each in measurable if key_of(each) not in GRADIENTS}
+    compile_all([request for each in new.values() for request in requests_of(each) if request is not None])
+    for key, each in new.items():
+        values = list(map(value_of, each.arguments[:2]))
         with torch.no_grad(), torch.cuda.device(values[0].device):
             first, second = map(real, values)
-            GRADIENTS[key] = [microseconds(captured(each)) for each in (
-                lambda: target(first, second, *arguments[2:]),
-                lambda: gradient_by_aten(target, first, second, *arguments[2:]))]
-    own, other = GRADIENTS[key]
-    return own <= other
+            GRADIENTS[key] = [microseconds(captured(function)) for function in (
+                lambda: each.target(first, second, *each.arguments[2:]),
+                lambda: gradient_by_aten(each.target, first, second, *each.arguments[2:]))]
+    return [each in measurable and GRADIENTS[key_of(each)][0] <= GRADIENTS[key_of(each)][1] for each in gradients]

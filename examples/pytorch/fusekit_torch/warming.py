@@ -44,14 +44,14 @@ def plans_of(node):
 def prepared(steps, x, y, tensors):
     """A function that compiles a plan whose tensors are bound in each call, and returns the bytes of its workspace, or
     None."""
-    plan = bound(tuple(steps), "cuda", TYPES[x.dtype])
+    plan = bound(tuple(steps), "cuda", (TYPES[x.dtype], TYPES[y.dtype]))
     return (lambda: plan.prepare(x, y, tensors)) if isinstance(plan, Bound) else None
 
 
 def requests_of(node):
-    """Functions that compile the node's plans."""
+    """Functions that compile the plans of a node, or of a Gradient."""
     if node.target in REQUESTS:
-        values = values_of(node.args)
+        values = values_of(getattr(node, "args", None) or node.arguments)
         given = [each for each in values if isinstance(each, torch.Tensor)]
         if not all(map(is_static, given)) or not given[0].is_cuda:
             return []
@@ -73,6 +73,17 @@ def requests_of(node):
     return found
 
 
+def compile_all(requests):
+    """Calls functions that compile plans, in parallel, and returns their results; None for those that are refused."""
+    def call(request):
+        with contextlib.suppress(Refused):
+            return request()
+    if not requests:
+        return []
+    with concurrent.futures.ThreadPoolExecutor(min(len(requests), len(os.sched_getaffinity(0)))) as pool:
+        return list(pool.map(call, requests))
+
+
 def compile_plans(graph):
     """Compiles plans whose tensors are on a GPU and have constant shapes; others compile when they first run. A refusal
     comes again in the run. Nodes whose tensors are bound in each call have the bytes of their workspace in
@@ -82,15 +93,9 @@ def compile_plans(graph):
         if node.op == "call_function" and "fusekit_jit" in str(node.target):
             requests += [(node, each) for each in requests_of(node) if each is not None]
 
-    def prepare(request):
-        with contextlib.suppress(Refused):
-            size = request[1]()
-            if isinstance(size, int):
-                request[0].meta["fusekit_workspace"] = size
-
-    if requests:
-        with concurrent.futures.ThreadPoolExecutor(min(len(requests), len(os.sched_getaffinity(0)))) as pool:
-            list(pool.map(prepare, requests))
+    for (node, _), size in zip(requests, compile_all([request for _, request in requests])):
+        if isinstance(size, int):
+            node.meta["fusekit_workspace"] = size
 
 
 def share_workspace(graph):
