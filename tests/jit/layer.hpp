@@ -31,6 +31,15 @@ struct Device {
     }
 };
 
+/// Reason why tests do not compile kernels here; null if they do.
+inline char const* no_compiler() {
+    char const* const wish = std::getenv("FUSEKIT_JIT");
+    if (wish && wish[0] == '0') return "skipped: FUSEKIT_JIT=0 in the environment";
+    for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
+        if (dlopen(name, RTLD_NOW)) return nullptr;
+    return "skipped: no libnvrtc of version 13 on this machine";
+}
+
 /// A device for tests that compile kernels, which are skipped where they cannot be and, with FEWER_KERNELS, unless
 /// `always` is set.
 struct Setup : Device {
@@ -38,11 +47,7 @@ struct Setup : Device {
 #ifdef FEWER_KERNELS
         if (!always) SKIP("skipped: FUSEKIT_FEWER_KERNELS");
 #endif
-        char const* const wish = std::getenv("FUSEKIT_JIT");
-        if (wish && wish[0] == '0') SKIP("skipped: FUSEKIT_JIT=0 in the environment");
-        for (char const* const name : {"libnvrtc.so.13", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"})
-            if (dlopen(name, RTLD_NOW)) return;
-        SKIP("skipped: no libnvrtc of version 13 on this machine");
+        if (char const* const reason = no_compiler()) SKIP(reason);
     }
 };
 

@@ -154,9 +154,13 @@ public:
     }
     std::size_t size() const { return all.size(); }
     /// Compiles the units, whose assertions compare the kernel's parameters with those of the host. With `each`, all;
-    /// else one for each class template of mainloops.
+    /// else one for each class template of mainloops. Compiles nothing without a compiler, nor with FEWER_KERNELS.
     void compile(bool each) const {
-        Setup const setup;
+#ifdef FEWER_KERNELS
+        if (!each) return;
+#endif
+        if (no_compiler()) return;
+        Device const device;  // with a disk cache of its own
         std::string last;
         for (auto const& [mainloop, unit] : all) {
             std::string const name = mainloop.substr(0, mainloop.find('<'));
