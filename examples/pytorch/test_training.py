@@ -226,6 +226,15 @@ class Case(unittest.TestCase):
             self.agree(each, expected[name], bound, name)
 
 
+    def compare_with_eager(self, found, eager, expected, dtype):
+        """Under autocast: eager rounds as often or more, so its errors are of the same size; the largest of some hundred
+        errors varies by less than a factor of 4."""
+        self.assertEqual(found.keys(), expected.keys())
+        for name, each in found.items():
+            own, other = ((one.double() - expected[name]).abs().max() for one in (each, eager[name]))
+            self.assertLessEqual(own, 4 * other + 2 * EPSILON[dtype] * max(1, expected[name].abs().max()), name)
+
+
 class Graphs(Case):
     """Models by AOTAutograd's graphs and ATen's kernels."""
 
@@ -471,13 +480,109 @@ class Compiled(Case):
         patch.start()
         self.addCleanup(patch.stop)
         model, exact, x = self.model("block")
-        function, optimizer = torch.compile(model, backend="fusekit"), torch.optim.SGD(model.parameters(), 0.1)
+        eager, function = copy.deepcopy(model), torch.compile(model, backend="fusekit")
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
         for _ in range(3):
-            exact.load_state_dict(model.state_dict())
-            self.compare(self.step(function, model, x, torch.bfloat16), self.step(exact, exact, x.double()), 6,
-                         torch.bfloat16)
+            exact.load_state_dict(model.state_dict()), eager.load_state_dict(model.state_dict())
+            self.compare_with_eager(self.step(function, model, x, torch.bfloat16), self.step(eager, eager, x, torch.bfloat16),
+                                    self.step(exact, exact, x.double()), torch.bfloat16)
             optimizer.step()
         self.assertEqual(targets.count(("fusekit_jit.conv_weight_gradient.default", True)), 3)
+
+
+@unittest.skipUnless(COMPILES and torch.cuda.is_available(), "skipped: no GPU")
+class OnGpu(Case):
+    """torch.compile(backend="fusekit") on a GPU, with the plans that libfusekit_jit has."""
+
+    def setUp(self):
+        super().setUp()
+        torch._dynamo.reset()
+        allowed = torch.backends.cudnn.allow_tf32
+        torch.backends.cudnn.allow_tf32 = False
+        self.addCleanup(lambda: setattr(torch.backends.cudnn, "allow_tf32", allowed))
+
+    def models(self, name, order=torch.channels_last):
+        """The model, two copies, one of them in double, and x."""
+        torch.manual_seed(3)
+        model = Parts(MODELS[name][0]).cuda().to(memory_format=order)
+        x = torch.randn(N, C, H, W, device="cuda").contiguous(memory_format=order)
+        return model, copy.deepcopy(model), copy.deepcopy(model).double(), x
+
+    def compiled(self, model, **options):
+        return torch.compile(model, backend="fusekit", options={"fusekit.measure": False, **options})
+
+    def test_float(self):
+        for name in WITH_INDUCTOR:
+            for order in (torch.channels_last, torch.contiguous_format):
+                with self.subTest(name, order=order):
+                    torch._dynamo.reset()
+                    model, _, exact, x = self.models(name, order)
+                    function = self.compiled(model)
+                    for _ in range(2):
+                        self.compare(self.step(function, model, x), self.step(exact, exact, x.double()), MODELS[name][1])
+
+    def test_autocast(self):
+        for dtype in (torch.float16, torch.bfloat16):
+            for name in WITH_INDUCTOR:
+                with self.subTest(name, dtype=dtype):
+                    torch._dynamo.reset()
+                    model, eager, exact, x = self.models(name)
+                    function = self.compiled(model)
+                    for _ in range(2):
+                        self.compare_with_eager(
+                            self.step(function, model, x, dtype, "cuda"), self.step(eager, eager, x, dtype, "cuda"),
+                            self.step(exact, exact, x.double()), dtype)
+
+    def test_plans_run(self):
+        """The library runs each plan of a step, and none is refused."""
+        model, _, _, x = self.models("block")
+        report = fusekit_torch.Report()
+        function = torch.compile(model, backend=lambda module, values: backend.without_inductor(module, values, report))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "fusekit")
+            before = fusekit_torch.run.calls
+            self.step(function, model, x, torch.float16, "cuda")
+        self.assertEqual(fusekit_torch.run.calls - before, len(report.plans))
+        self.assertEqual(len(report.plans), 15)
+
+    def test_measured(self):
+        model, eager, exact, x = self.models("block")
+        function = torch.compile(model, backend="fusekit")
+        self.compare_with_eager(self.step(function, model, x, torch.float16, "cuda"),
+                                self.step(eager, eager, x, torch.float16, "cuda"), self.step(exact, exact, x.double()),
+                                torch.float16)
+
+    def test_cuda_graphs(self):
+        """Inductor's graphs, and a captured step whose replays give the results of the step outside."""
+        model, _, exact, x = self.models("block")
+        function = self.compiled(model, **{"triton.cudagraphs": True})
+        for _ in range(4):
+            torch.compiler.cudagraph_mark_step_begin()
+            self.compare(self.step(function, model, x), self.step(exact, exact, x.double()), 6)
+        torch._dynamo.reset()
+        model, other, _, x = self.models("block")
+        function, plain, given = self.compiled(model), self.compiled(other), x.clone()
+
+        def step(function, model, given):
+            model.zero_grad(set_to_none=True)
+            function(given).square().mean().backward()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                step(function, model, given)
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        model.zero_grad(set_to_none=True)
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            step(function, model, given)
+        for seed in range(3):
+            given.copy_(torch.randn(x.shape, generator=torch.Generator().manual_seed(seed)))
+            graph.replay()
+            step(plain, other, given)
+            for (name, one), two in zip(model.named_parameters(), other.parameters()):
+                if two.grad is not None:
+                    self.assertTrue(torch.equal(one.grad, two.grad), name)
 
 
 if __name__ == "__main__":
