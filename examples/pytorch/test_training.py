@@ -384,6 +384,23 @@ class Operators(Case):
         for one, two in zip(first, kept):
             self.assertTrue(torch.equal(one, two))
 
+    def test_fresh_weights(self):
+        """A convolution of a training graph reads the weights of each call, and keeps nothing of them."""
+        for order in (torch.channels_last, torch.contiguous_format):
+            generator = torch.Generator().manual_seed(7)
+            x, weight, bias = (torch.randint(-3, 4, shape, generator=generator).float()
+                               for shape in ((2, C, 6, 5), (16, C, 3, 3), (16,)))
+            x, weight = (each.contiguous(memory_format=order) for each in (x, weight))
+            window = ((3, 3), (1, 1), (1, 1), (1, 1))
+            plan = steps.Sequence((steps.Step("conv", window=window), steps.Step("bias"), steps.Step("activation", "relu")),
+                                  order == torch.channels_last, False, True)
+            for _ in range(2):
+                y = torch.ops.fusekit_jit.run(x, [weight, bias], plan.text())
+                self.assertTrue(torch.equal(y, torch.relu(functional.conv2d(x, weight, bias, padding=1))))
+                weight = weight * 2
+                self.assertEqual(fusekit_torch.run.plan_of(plan.text(), "cpu").runs, {})
+                weight.add_(1)
+
     def test_float_gradients(self):
         """Weights' gradients in float of half tensors."""
         x, dy = (torch.randn(2, C, 5, 4).bfloat16() for _ in range(2))

@@ -116,7 +116,8 @@ def norm_training(x, scale, shift, residual, epsilon, activation, numbers, works
     return y, of_norm[SAVED_MEAN], of_norm[SAVED_INVERSE_DEVIATION], of_norm[RUNNING_VARIANCE]
 
 
-def norm_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers, workspace=None):
+def norm_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers,
+                   workspace=None):
     request = moving_request(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation,
                              numbers)
     if bound.execute(*request, workspace):
@@ -145,7 +146,8 @@ def fake_training(x, scale, shift, residual, epsilon, activation, numbers, works
     return (torch.empty_like(x), *floats(x, 3))
 
 
-def fake_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers, workspace=None):
+def fake_training_(x, scale, shift, residual, running_mean, running_variance, momentum, epsilon, activation, numbers,
+                   workspace=None):
     return (torch.empty_like(x), *floats(x, 2))
 
 
@@ -154,12 +156,12 @@ def fake_backward(dy, x, scale, shift, residual, mean, inverse_deviation, epsilo
     return (torch.empty_like(x), torch.empty_like(x) if residual_gradient else x.new_empty(0), *floats(x, 2))
 
 
+FIRST = "Tensor x, Tensor? scale, Tensor? shift, Tensor? residual"
 REST = "float epsilon, str activation, float[] numbers"
 LAST = "Tensor? workspace=None"
-FIRST = "Tensor x, Tensor? scale, Tensor? shift, Tensor? residual"
-register("norm_training", f"({FIRST}, {REST}, {LAST}) -> (Tensor y, Tensor mean, Tensor inverse_deviation, Tensor variance)",
-         norm_training, fake_training)
-register("norm_training_", f"({FIRST}, Tensor(a!) running_mean, Tensor(b!) running_variance, float momentum, {REST}, {LAST}) -> "
-         "(Tensor y, Tensor mean, Tensor inverse_deviation)", norm_training_, fake_training_)
-register("norm_backward", f"(Tensor dy, {FIRST}, Tensor mean, Tensor inverse_deviation, {REST}, bool residual_gradient, {LAST}) -> "
-         "(Tensor dx, Tensor dresidual, Tensor dscale, Tensor dshift)", norm_backward, fake_backward)
+SAVED = "Tensor y, Tensor mean, Tensor inverse_deviation"
+register("norm_training", f"({FIRST}, {REST}, {LAST}) -> ({SAVED}, Tensor variance)", norm_training, fake_training)
+register("norm_training_", f"({FIRST}, Tensor(a!) running_mean, Tensor(b!) running_variance, float momentum, {REST}, {LAST}) "
+         f"-> ({SAVED})", norm_training_, fake_training_)
+register("norm_backward", f"(Tensor dy, {FIRST}, Tensor mean, Tensor inverse_deviation, {REST}, bool residual_gradient, "
+         f"{LAST}) -> (Tensor dx, Tensor dresidual, Tensor dscale, Tensor dshift)", norm_backward, fake_backward)
