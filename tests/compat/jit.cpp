@@ -26,7 +26,7 @@ void set_compiler(bool works) {
 TEST_CASE("MIOpen jit: miopenCompileFusionPlan compiles a plan's kernel, and Execute none") {
     set_compiler(true);
     Handle const handle;
-    for (char const* const letters : {"C", "CA", "CB", "CBA", "CN", "CNA", "CBN", "CBNA", "N", "NA", "T", "TA"}) {
+    for (char const* const letters : {"C", "CA", "CB", "CBA", "CN", "CNA", "CBN", "CBNA", "N", "NA", "T", "TA", "GH"}) {
         INFO(letters);
         Layer layer(letters, miopenActivationTANH);
         int const before = compilations();
@@ -139,8 +139,9 @@ TEST_CASE("MIOpen jit: operators without a plan are refused when they are added"
     Handle const handle;
     Layer layer("");
     miopenFusionOpDescriptor_t none = nullptr;
-    check_refused(miopenCreateOpBatchNormBackward(layer.plan, &none, miopenBNSpatial), miopenStatusUnsupportedOp,
-                  "expected an operator of plans that are compiled at run time");
+    Layer backward("G");
+    check_refused(miopenCreateOpActivationForward(backward.plan, &none, miopenActivationRELU),
+                  miopenStatusUnsupportedOp, "expected an operator of a gradient that is compiled at run time");
     succeeds(miopenCreateOpActivationForward(layer.plan, &none, miopenActivationRELU));
     check_refused(miopenCreateOpBiasForward(layer.plan, &none, layer.channels), miopenStatusUnsupportedOp,
                   "Bias shifts the accumulator, so it stands before BatchNorm and Activation");

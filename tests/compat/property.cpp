@@ -65,7 +65,7 @@ TEST_CASE("MIOpen: random problems of its tables' rows give the oracle's results
     CHECK(unfit_ones * 4 < done);
 }
 
-TEST_CASE("MIOpen: batch norm in training and an activation, backward", "[ready_made]") {
+TEST_CASE("MIOpen: batch norm in training and an activation, backward") {
     for (char const* text : {"n3c5h6w7k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA tanh t1 ~3",
                              "n4c6h5w3k6r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs half UA relu t1 ~4",
                              "n2c4h3w7k4r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs float UA elu t1 ~6",

@@ -33,13 +33,15 @@ struct Handle {
 };
 
 /// Fusion plan on an image of 2 x 16 x 8 x 8, with its operators' arguments: of "CBNTA" each letter adds a convolution,
-/// a bias, a batch norm at inference or in training, or an activation.
+/// a bias, a batch norm at inference or in training, or an activation; "G" adds a batch norm and "H" an activation,
+/// backward.
 struct Layer {
     Tensor image = channels_last({2, 16, 8, 8}, miopenHalf), channels = tensor({1, 16, 1, 1}),
            weights = channels_last({16, 16, 3, 3}, miopenHalf);
     Plan plan{image};
     Arguments args;
-    alignas(256) unsigned char x[4096 + 256] = {}, y[4096 + 256], w[16 * 16 * 9 * 2] = {}, parameters[6][64] = {};
+    alignas(256) unsigned char x[4096 + 256] = {}, y[4096 + 256], input[4096] = {}, w[16 * 16 * 9 * 2] = {},
+                                        parameters[6][64] = {};
 
     explicit Layer(std::string const& letters, miopenActivationMode_t mode = miopenActivationRELU) {
         std::memset(y, 0xab, sizeof y);
@@ -60,6 +62,14 @@ struct Layer {
                 succeeds(miopenSetOpArgsBatchNormForward(args, op, nullptr, nullptr, parameters[0], parameters[1],
                                                          parameters[2], parameters[3], parameters[4], parameters[5],
                                                          0.5, 1e-5));
+            } else if (letter == 'G') {
+                succeeds(miopenCreateOpBatchNormBackward(plan, &op, miopenBNSpatial));
+                succeeds(miopenSetOpArgsBatchNormBackward(args, op, nullptr, nullptr, input, parameters[0],
+                                                          parameters[1], parameters[2], parameters[3], parameters[4],
+                                                          parameters[5]));
+            } else if (letter == 'H') {
+                succeeds(miopenCreateOpActivationBackward(plan, &op, mode));
+                succeeds(miopenSetOpArgsActivBackward(args, op, nullptr, nullptr, nullptr, nullptr, 1, 1, 1));
             } else {
                 succeeds(miopenCreateOpActivationForward(plan, &op, mode));
                 succeeds(miopenSetOpArgsActivForward(args, op, nullptr, nullptr, 1, 1, 1));
