@@ -78,7 +78,8 @@ template <class V>
 FUSEKIT_HD constexpr V(max)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::maximum(x, bound);
-    return select(x < bound, V{} + bound, x);
+    V const lowest = config::opaque(V{} + bound);
+    return select(x < lowest, lowest, x);
 }
 
 /// Smaller of x and bound; NaN if x is NaN.
@@ -86,7 +87,8 @@ template <class V>
 FUSEKIT_HD constexpr V(min)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::minimum(x, bound);
-    return select(x > bound, V{} + bound, x);
+    V const highest = config::opaque(V{} + bound);
+    return select(x > highest, highest, x);
 }
 
 template <class V>
