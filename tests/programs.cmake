@@ -8,8 +8,7 @@
 # sanitizers. plans: plans by the hundred. support: the oracle and what runs the tests.
 set(table
   "backend/host/allocations                                                                      allocations"
-  "backend/host/(conv_(channel|pixel)_lanes|depthwise_lanes|few_pixels|gemm(_panel)?)             vectors"
-  "backend/host/(lane_coord|pack)                                                                 vectors"
+  "backend/host/(conv_(channel|pixel)_lanes|depthwise_lanes|few_pixels|gemm|lane_coord|pack)      vectors"
   "backend/host/(pointwise|pooling)                                                              vectors"
   "backend/host/(property|tile_totals|vector)|ops/batch_norm/training                            vectors"
   "backend/host/reduction                                                                        long_sums"

@@ -5,9 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <ctime>
 #include <functional>
-#include <limits>
 #include <thread>
 #include <vector>
 
@@ -64,36 +62,6 @@ inline std::vector<double> interleaved_medians(std::vector<Subject> const& subje
     std::vector<double> medians;
     for (auto const& each : samples) medians.push_back(median(each));
     return medians;
-}
-
-/// CPU time of the calling thread: other processes' time slices are not in it.
-inline double thread_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-/// Least seconds of a call of each subject by `clock`, for machines with other load. Samples are interleaved as above;
-/// a time is the mean of as many calls as take 50 microseconds, and each sample has many.
-inline std::vector<double> interleaved_least(std::vector<Subject> const& subjects, Sampling const& sampling,
-                                             double (*clock)()) {
-    constexpr double shortest = 50e-6;
-    std::int64_t call = 0;
-    std::vector<double> least(subjects.size(), std::numeric_limits<double>::infinity());
-    for (int repeat = 0; repeat < sampling.repeats; ++repeat)
-        for (std::size_t i = 0; i < subjects.size(); ++i) {
-            std::this_thread::sleep_for(std::chrono::duration<double>(sampling.pause_seconds));
-            subjects[i](call++);
-            std::int64_t calls = 1;
-            for (double total = 0, taken; total < sampling.sample_seconds; total += taken) {
-                double const begin = clock();
-                for (std::int64_t n = 0; n < calls; ++n) subjects[i](call++);
-                taken = clock() - begin;
-                if (taken < shortest) calls *= 2;
-                else least[i] = std::min(least[i], taken / static_cast<double>(calls));
-            }
-        }
-    return least;
 }
 
 }  // namespace bench

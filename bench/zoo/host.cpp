@@ -26,8 +26,7 @@ using Device = fk::host::Device;
 
 struct Options {
     int batch = 1, threads = 1, repeats = 5, seconds = 480;
-    std::string layout = "nhwc", tensors = "rotated", networks = "all", layers = ZOO_LAYERS,
-                output = "bench-output/zoo_host.csv";
+    std::string layout = "nhwc", networks = "all", layers = ZOO_LAYERS, output = "bench-output/zoo_host.csv";
 };
 
 struct Times {
@@ -65,9 +64,7 @@ double check(std::vector<float> const& y, zoo::Layer const& l, Extents const& in
 Times measure(Device& device, zoo::Layer const& l, Options const& options) {
     bool const last = options.layout == "nhwc";
     Extents const input{options.batch, l.c, l.h, l.w, last}, output{options.batch, l.k, l.p(), l.q(), last};
-    bool const rotated = options.tensors == "rotated";
-    std::int64_t const fill = rotated ? rotated_bytes() : 0;
-    Rotation<float, Device> io(device, activations(input), activations(output), fill);
+    Rotation<float, Device> io(device, activations(input), activations(output), rotated_bytes());
     auto weights = fk::random<float>(device, activations({l.k, l.c / l.groups, l.r, l.s, last}), 2);
     auto bias = fk::random<float>(device, fk::channels(l.k), 3);
     auto const layer = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Activation<fk::Relu>>::bind(
@@ -81,21 +78,19 @@ Times measure(Device& device, zoo::Layer const& l, Options const& options) {
     std::vector<std::unordered_map<int, dnnl::memory>> arguments;
     for (std::int64_t i = 0; i < io.size(); ++i) arguments.push_back(theirs.arguments(io.x(i), io.y(i)));
     auto const row = fk::nchw(1, 1, 1, (l.elements(options.batch) + 1) / 2);
-    Rotation<float, Device> copied(device, row, row, fill);
+    Rotation<float, Device> copied(device, row, row, rotated_bytes());
     auto const copy = fk::Plan<fk::Activation<fk::Passthru>>::bind({});
 
     Sampling sampling;
     sampling.repeats = options.repeats;
     sampling.pause_seconds =
         0.02;  // libgomp's threads spin for milliseconds after their last work, and would slow down the other library
-    std::vector<Subject> const subjects{
-        [&](std::int64_t call) { ours(io.x(call), io.y(call)); },
-        [&](std::int64_t call) { theirs.execute(arguments[static_cast<std::size_t>(call % io.size())]); },
-        [&](std::int64_t call) { copy(device, copied.x(call), copied.y(call)); }};
-    auto const times = rotated
-                           ? interleaved_medians(subjects, sampling)
-                           : interleaved_least(subjects, sampling, options.threads > 1 ? seconds_now : thread_seconds);
-    return {times[0], times[1], times[2], of_bound, theirs.implementation};
+    auto const medians = interleaved_medians(
+        {[&](std::int64_t call) { ours(io.x(call), io.y(call)); },
+         [&](std::int64_t call) { theirs.execute(arguments[static_cast<std::size_t>(call % io.size())]); },
+         [&](std::int64_t call) { copy(device, copied.x(call), copied.y(call)); }},
+        sampling);
+    return {medians[0], medians[1], medians[2], of_bound, theirs.implementation};
 }
 
 int run(int argc, char** argv) {
@@ -106,11 +101,9 @@ int run(int argc, char** argv) {
             .integer("--threads", options.threads, 1, 1024, "threads of each library")
             .choice("--layout", options.layout, {"nhwc", "nchw"},
                     "memory order of activations and weights, of both libraries")
-            .choice("--tensors", options.tensors, {"rotated", "one"},
-                    "rotated: pairs of x and y that exceed all caches, medians; one: one pair, least times")
             .text("--networks", "LIST", options.networks, "'all', or networks of the table, separated by commas")
             .integer("--seconds", options.seconds, 0, 1 << 20, "stop after this time; run again to resume")
-            .integer("--repeats", options.repeats, 1, 1000, "samples of each time")
+            .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .text("--layers", "FILE", options.layers, "the table of layers")
             .text("--output", "FILE", options.output, "the CSV");
     if (!command_line.parse(argc, argv)) return 0;

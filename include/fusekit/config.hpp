@@ -256,17 +256,6 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// Returns `value` such that g++ does not know a CPU vector to be constant: it compiles the maximum of x and zero to a
-/// comparison and a mask, that of x and an unknown bound to one instruction.
-template <class V>
-FUSEKIT_HD constexpr V opaque(V value) {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-    if constexpr (sizeof(V) >= 16 && sizeof(V) <= vector_bytes && !std::is_arithmetic_v<V>)
-        if (!__builtin_is_constant_evaluated()) asm("" : "+v"(value));
-#endif
-    return value;
-}
-
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int vector_registers = 32;
 #else

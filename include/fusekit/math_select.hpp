@@ -78,8 +78,7 @@ template <class V>
 FUSEKIT_HD constexpr V(max)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::maximum(x, bound);
-    V const lowest = config::opaque(V{} + bound);
-    return select(x < lowest, lowest, x);
+    return select(x < bound, V{} + bound, x);
 }
 
 /// Smaller of x and bound; NaN if x is NaN.
@@ -87,8 +86,7 @@ template <class V>
 FUSEKIT_HD constexpr V(min)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::minimum(x, bound);
-    V const highest = config::opaque(V{} + bound);
-    return select(x > highest, highest, x);
+    return select(x > bound, V{} + bound, x);
 }
 
 template <class V>

@@ -17,6 +17,7 @@ TEMPLATE_TEST_CASE("a register tile is the product of its rows and a panel, rang
         for (int row = 0; row < tile_rows; ++row)
             ranges[range].row[row] = &rows[static_cast<std::size_t>((row * 4 + range) * 64)];
         ranges[range].length = lengths[range];
+        prefetch(ranges[range]);
     }
     TileAccumulators sums;
     gemm_tile(sums, ranges, 4, panel.data());
@@ -30,5 +31,10 @@ TEMPLATE_TEST_CASE("a register tile is the product of its rows and a panel, rang
                     expected += range.row[row][i] * panel[static_cast<std::size_t>(k * tile_columns + column)];
             wrong += sums.value[row][column / lanes][column % lanes] != static_cast<float>(expected);
         }
+    TileAccumulators half;
+    gemm_half_tile(half, ranges, 4, panel.data());
+    for (int row = 0; row < tile_rows; ++row)
+        for (int column = 0; column < lanes; ++column)
+            wrong += half.value[row][0][column] != sums.value[row][0][column];
     CHECK(wrong == 0);
 }

@@ -2,22 +2,20 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
-#include "fusekit/backend/host/gemm_panel.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/backend/host/pack.hpp"
-#include "fusekit/backend/host/panel_store.hpp"
 #include "fusekit/backend/host/pixel_rows.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
+#include "fusekit/ops/pool/reduce.hpp"
 
 namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Implicit GEMM with output channels along the lanes of a register tile and pixels along its rows; for channels-last
 /// outputs.
 ///
-/// Filters are packed once per run into panels of GemmK x panel_columns or fewer; the last of a group has as many
-/// vectors as its filters need. Groups of channels that share the addresses of pixels are in one work item. A row of a
-/// register tile is the window of one pixel, read in place from x or packed once and read by all panels (PixelRows).
+/// Filters are packed once per run into panels of GemmK x tile_columns. A row of a register tile is the window of one
+/// pixel, read in place from x or packed once and read by all panels (PixelRows).
 ///
 /// Also used, for any layout of y, if windows of adjacent pixels are not a constant column step apart in x (a strided
 /// transposed convolution), and if a 2 x 2 Pool follows: then pixels are ordered by window, the results of a work item
@@ -46,54 +44,54 @@ public:
             context.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
         }
         if (context.only_packs()) return;
-        context.parallel_for(detail::divide_up(tiles, block) * group_blocks, [=, this](std::int64_t item, int thread) {
+        context.parallel_for(detail::divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
             Acc* const scratch = thread_scratch + thread * thread_floats;
-            Item const work{item % group_blocks * group_block,
-                            item / group_blocks * block,
-                            (min)(block, tiles - item / group_blocks * block),
+            Item const work{item % conv.groups(),
+                            item / conv.groups() * block,
+                            (min)(block, tiles - item / conv.groups() * block),
                             reinterpret_cast<KRange<Acc>*>(scratch),
-                            reinterpret_cast<Row*>(scratch + k_range_floats),
+                            reinterpret_cast<OutputRow*>(scratch + k_range_floats),
                             scratch + k_range_floats + row_floats,
                             reinterpret_cast<float*>(scratch + thread_floats - result_floats)};
             gather(work);
-            std::int64_t const work_panels = (min)(group_block, conv.groups() - work.group) * panels;
-            for (std::int64_t panel0 = 0; panel0 < work_panels; panel0 += panel_block) {
-                std::int64_t const end = (min)(panel0 + panel_block, work_panels);
-                Part part{0, panel0 == 0 ? 1.0f / static_cast<float>(end) : 0.0f};
-                std::int64_t const at_once = end == panel0 + 1 ? work.count : tiles_at_once;
-                for (std::int64_t t = 0; t < work.count; t += at_once)
-                    for (part.number = 0; part.number < end - panel0; ++part.number)
-                        multiply(work, t, (min)(t + at_once, work.count), panel0 + part.number, part);
-            }
-            if constexpr (pools)
-                store_pooled<Pool>(y, work.rows, (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows),
-                                   states + work.group * panels, panels, work.results, padded_k, args);
+            for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
+                for (std::int64_t t = 0; t < work.count; ++t)
+                    for (std::int64_t panel = panel0; panel < (min)(panel0 + panel_block, panels); ++panel)
+                        multiply(work, t, panel);
+            if constexpr (pools) write_windows(work);
         });
         if constexpr (Epilogue::collects) totals().save(context);
     }
 
 private:
     using Acc = detail::AccumulatorOf<T>;
-    using Panel = FilterPanel<Epilogue>;
-    using Row = OutputRow<U>;
     static constexpr bool pools = !std::is_void_v<Pool>;
-    /// True if results depend on channels alone, and if a block applies the epilogue to accumulators in registers.
-    static constexpr bool of_channels_alone = !pools && !Epilogue::collects && !Epilogue::pixelwise;
-    static constexpr bool fuses = of_channels_alone && std::same_as<U, float>;
     /// The number of tiles in a work item is a multiple of this: with pooling, tiles that hold whole windows; with
     /// statistics, all tiles of one statistics total.
     static constexpr std::int64_t tiles_per_total = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
                                                     : pools            ? 2
                                                                        : 1;
 
-    /// A work item of parallel_for: `count` register tiles from number `first` on, in up to group_block groups of
-    /// channels from `group` on.
+    struct OutputRow {
+        Pixel at;
+        U* y;  ///< address of the pixel's channel 0 in y; null if results are pooled
+    };
+
+    /// For the output channels of a panel of filters: the epilogue's prepared parameters, and the number of valid lanes
+    /// per vector.
+    struct Panel {
+        typename Epilogue::template State<Vector> state[tile_vectors];
+        std::int64_t k0;
+        int used[tile_vectors];
+    };
+
+    /// A work item of parallel_for: `count` register tiles from number `first` on, in one group of channels.
     struct Item {
         std::int64_t group, first, count;
         KRange<Acc>* k_ranges;  // (count, k_ranges_per_tile)
-        Row* rows;  // (count, tile_rows)
+        OutputRow* rows;  // (count, tile_rows)
         Acc* packed;  // (count, tile_rows, row_stride)
-        float* results;  // (count, tile_rows, padded_k), input of the pool
+        float* results;  // (count, tile_rows, panels, tile_columns), input of the pool
     };
 
     int const threads;
@@ -101,53 +99,35 @@ private:
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
 
-    std::int64_t const gemm_k = conv.gemm_k(), group_k = conv.group_k(), padded_k = round_up(group_k, lanes);
-    std::int64_t const columns = columns_of_panel(gemm_k), panels = detail::divide_up(group_k, columns),
-                       panel_floats = gemm_k * columns;
+    std::int64_t const gemm_k = conv.gemm_k(), group_k = conv.group_k();
+    std::int64_t const panels = detail::divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const tiles = detail::divide_up(conv.gemm_m(), tile_rows);
-    float const of_gemm_k = 1.0f / static_cast<float>((max)(1, gemm_k));
     PixelRows<Problem, T> const pixel_rows{conv, panels};
     std::int64_t const k_ranges_per_tile = pixel_rows.ranges(), row_stride = pixel_rows.packed_floats();
-    /// Groups per work item: all, but with several threads fewer if there are few tiles.
-    bool const shares = pixel_rows.are_shared() && !pools;
-    std::int64_t const wanted_blocks = shares && threads > 1
-                                           ? clamp(4 * threads / (max)(1, tiles / 4), 1, conv.groups())
-                                           : std::int64_t{1};
-    std::int64_t const group_block = shares ? detail::divide_up(conv.groups(), wanted_blocks) : std::int64_t{1};
-    std::int64_t const group_blocks = detail::divide_up(conv.groups(), (max)(1, group_block));
-    std::int64_t const row_bytes = group_block * pixel_rows.floats() * tile_rows * std::int64_t{sizeof(float)};
-    std::int64_t const fitting = tiles_per_item(tiles, clamp(conv_item_bytes / row_bytes, 4, 32), threads);
+    std::int64_t const row_bytes = pixel_rows.floats() * tile_rows * std::int64_t{sizeof(float)};
+    std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), threads);
     std::int64_t const block = round_up(fitting, tiles_per_total);
     static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Acc>)}, 64) / 4;
-    std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
-    std::int64_t const result_floats = pools ? block * tile_rows * padded_k : 0;
+    std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(OutputRow)}, 64) / 4;
+    std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats = k_range_floats + row_floats + block * tile_rows * row_stride + result_floats;
-    /// Tiles that a panel is multiplied by before the next panel: their windows fit a part of L1.
-    std::int64_t const tiles_at_once = clamp(8192 / (tile_rows * std::int64_t{sizeof(float)} * (max)(1, gemm_k)), 1, 4);
     std::int64_t const panel_block = (max)(1, panel_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}));
-    std::int64_t const zeros = pixel_rows.zeros(), group_floats = gemm_k * padded_k,
-                       weight_floats = conv.groups() * group_floats;
+    std::int64_t const zeros = pixel_rows.zeros(), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-    Acc* weights = nullptr;  // (groups, panels, gemm_k, up to columns): packed filters
+    Acc* weights = nullptr;  // (groups, panels, gemm_k, tile_columns): packed filters
     Acc* zero = nullptr;  // (zeros): read for taps outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
-        std::int64_t const group = item / panels, first = conv.first_k(group), in_group = item % panels * columns,
+        std::int64_t const group = item / panels, first = conv.first_k(group), in_group = item % panels * tile_columns,
                            k0 = first + in_group, k_end = first + group_k;
-        Panel& own = states[item];
-        own.vectors = static_cast<int>((min)(columns, padded_k - in_group) / lanes);
-        own.filters = group * group_floats + item % panels * panel_floats;
-        own.offset = shares ? pixel_rows.offset_of(group) : 0;
-        Acc* const filters = weights + own.filters;
-        pack_weight_panel(filters, conv, group, in_group, own.vectors);
-        own.is_finite = are_finite(filters, gemm_k * own.vectors * lanes);
-        own.k0 = k0;
-        for (int j = 0; j < panel_vectors; ++j) {
-            int const used = j < own.vectors ? static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes)) : 0;
-            own.used[j] = used;
-            if (used) own.state[j] = Epilogue::template prepare_lanes<Vector>(k0 + j * lanes, used, args);
+        pack_weight_panel(weights + item * panel_floats, conv, group, in_group);
+        states[item].k0 = k0;
+        for (int j = 0; j < tile_vectors; ++j) {
+            int const used = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
+            states[item].used[j] = used;
+            if (used) states[item].state[j] = Epilogue::template prepare_lanes<Vector>(k0 + j * lanes, used, args);
         }
     }
 
@@ -159,7 +139,7 @@ private:
         if constexpr (!pools && !Epilogue::collects && !Epilogue::pixelwise)
             if (pixel_rows.are_linear() && problem::pixels_are_equidistant(y.layout)) {  // no coordinates are read
                 for (std::int64_t r = 0; r < count; ++r) work.rows[r].y = y.data + (min)(first + r, last) * y_step;
-                return pixel_rows.gather_linear(work.k_ranges, count, shares ? 0 : work.group, first, last);
+                return pixel_rows.gather_linear(work.k_ranges, count, work.group, first, last);
             }
         Pixel at = conv.pixel(first, work.group);
         U* to = pools ? nullptr : &y(at.n, 0, at.p, at.q);
@@ -175,122 +155,103 @@ private:
             at = conv.next(at);
             to = at.q == 0 ? &y(at.n, 0, at.p, 0) : to + y_step;
         }
-        pixel_rows.gather(work.k_ranges, count, shares ? 0 : work.group, work.packed, zero,
+        pixel_rows.gather(work.k_ranges, count, work.group, work.packed, zero,
                           [&](std::int64_t row) -> Pixel const& { return work.rows[row].at; });
     }
 
-    /// Multiplies tiles t ... end - 1 of an item by panel number `panel` of its groups, and finishes the results. Each
-    /// tile prefetches a part of the next tile's pixels.
-    void multiply(Item const& work, std::int64_t t, std::int64_t end, std::int64_t panel, Part const& part) const {
+    void multiply(Item const& work, std::int64_t t, std::int64_t panel) const {
         Panel const& own = states[work.group * panels + panel];
-        if constexpr (fuses)
-            if (channel_stride() == 1) {
-                std::int64_t const whole = (min)(end, conv.gemm_m() / tile_rows - work.first);
-                if (t < whole) multiply_and_store(work, t, whole, own, part);
-                t = (max)(t, whole);
-            }
-        for (; t < end; ++t) multiply_tile(work, t, panel, part);
-    }
-
-    BlockOperands<Acc> operands(Item const& work, std::int64_t t, Panel const& own) const {
-        return {work.k_ranges + t * k_ranges_per_tile,
-                k_ranges_per_tile,
-                own.offset,
-                weights + own.filters,
-                own.is_finite,
-                {}};
-    }
-
-    /// Memory of the tile after tile t that the block from row `first_row` on prefetches.
-    Ahead ahead_of(Item const& work, std::int64_t t, Part const& part, int first_row, int step) const {
-        if (part.share == 0 || t + 1 >= work.count) return {};
-        KRange<Acc> const& next = work.k_ranges[(t + 2) * k_ranges_per_tile - 1];
-        if (next.length <= Ahead::chunk && !pixel_rows.are_linear()) return {};
-        return part_of(next, part, first_row / step, tile_rows / step, of_gemm_k);
-    }
-
-    void multiply_tile(Item const& work, std::int64_t t, std::int64_t panel, Part const& part) const {
-        Panel const& own = states[work.group * panels + panel];
-        Row const* const rows = work.rows + t * tile_rows;
-        int const row_count = static_cast<int>((min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows));
-        int const vectors = own.vectors, step = block_rows(vectors);
-        BlockOperands<Acc> of = operands(work, t, own);
-        PanelSums sum;
-        for (; of.first_row < row_count; of.first_row += step) {
-            int const count = of.first_row + step < row_count ? step : row_count - of.first_row;
-            if constexpr (!pools) prefetch_outputs(rows + of.first_row, count, own.k0, vectors, channel_stride());
-            of.ahead = ahead_of(work, t, part, of.first_row, step);
-            multiply_panel(vectors, count, of, sum);
-        }
-        if constexpr (of_channels_alone)
-            if (channel_stride() == 1) return store_rows(rows, row_count, own, sum, args);
-        finish(work, t, row_count, panel, sum);
-    }
-
-    std::int64_t channel_stride() const { return Problem::has_steps ? 1 : y.layout.stride[1]; }
-
-    /// Multiplies whole tiles t ... end - 1 by a panel and stores the results of the epilogue.
-    void multiply_and_store(Item const& work, std::int64_t t, std::int64_t end, Panel const& own,
-                            Part const& part) const {
-        if constexpr (panel_vectors == 4) {
-            if (own.vectors == 4) return multiply_and_store<4>(work, t, end, own, part);
-            if (own.vectors == 3) return multiply_and_store<3>(work, t, end, own, part);
-        }
-        if (own.vectors == 2) return multiply_and_store<2>(work, t, end, own, part);
-        multiply_and_store<1>(work, t, end, own, part);
-    }
-    template <int Vectors>
-    void multiply_and_store(Item const& work, std::int64_t t, std::int64_t end, Panel const& own,
-                            Part const& part) const {
-        constexpr int step = block_rows(Vectors);
-        // Made here: a copy of operands would wait for their stores.
-        BlockOperands<Acc> of = operands(work, t, own);
-        for (; t < end; ++t, of.k_ranges += k_ranges_per_tile)
-            for (of.first_row = 0; of.first_row < tile_rows; of.first_row += step) {
-                Row const* const rows = work.rows + t * tile_rows + of.first_row;
-                prefetch_outputs(rows, step, own.k0, Vectors, 1);
-                of.ahead = ahead_of(work, t, part, of.first_row, step);
-                StoreBlock<Epilogue, U> const finish{rows, own, args};
-                // In this loop, g++ would keep a vector of the panel on the stack.
-                if constexpr (step == 12 && Vectors > 1) multiply_block<step, Vectors>(of, finish);
-                else multiply_block_inline<step, Vectors>(of, finish);
-            }
-    }
-
-    /// Applies any epilogue to `count` rows of tile t, and stores, collects or keeps the results.
-    void finish(Item const& work, std::int64_t t, int count, std::int64_t panel, PanelSums const& sum) const {
-        Panel const& own = states[work.group * panels + panel];
-        Row const* const rows = work.rows + t * tile_rows;
-        std::int64_t const stride = channel_stride();
-        typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[panel_vectors];
+        OutputRow const* const rows = work.rows + t * tile_rows;
+        std::int64_t const channel_stride = Problem::has_steps ? 1 : y.layout.stride[1];
+        if (panel == 0 && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
+        if constexpr (!pools)
+            for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0 * channel_stride, 1);
+        std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
+        TileAccumulators sum;
+        static_assert(tile_vectors == 2);
+        gemm_tile_of(row_count, own.used[1] == 0, sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
+                     weights + (work.group * panels + panel) * panel_floats);
+        if constexpr (!pools && !Epilogue::collects && !Epilogue::pixelwise)
+            if (channel_stride == 1) return store_tile(rows, row_count, own, sum);
+        typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
         // The inner loop reads locals: the compiler must assume that a store to y aliases members.
-        for (int j = 0; j < panel_vectors && own.used[j]; ++j) {
+        for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
             int const used = own.used[j];
             auto const state = own.state[j];
-            std::int64_t const k = own.k0 + j * lanes, columns = conv.y[3], offset = k * stride;
-            bool const whole = used == lanes && stride == 1;
-            for (int i = 0; i < count; ++i) {
+            std::int64_t const k = own.k0 + j * lanes, columns = conv.y[3], offset = k * channel_stride;
+            bool const whole = used == lanes && channel_stride == 1;
+            for (int i = 0; i < row_count; ++i) {
                 Pixel const& pixel = rows[i].at;
                 LaneCoord<detail::Axis::channel> const at{{pixel.n, k, pixel.p, pixel.q}, used, columns};
                 Vector const result =
                     Epilogue::apply(sum.value[i][j], at, state, args, [&](Vector x) { collected[j].add(x, used); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
                 else if (whole) store(rows[i].y + offset, result);
-                else store(rows[i].y + offset, stride, used, result);
+                else store(rows[i].y + offset, channel_stride, used, result);
             }
         }
         if constexpr (Epilogue::collects)
-            for (int j = 0; j < panel_vectors && own.used[j]; ++j) {
+            for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const tile = work.first + t;
                 totals().add(tile / tiles_per_total, tile % tiles_per_total == 0, own.k0 + j * lanes,
                              collected[j].total(), own.used[j]);
             }
     }
 
+    /// Applies an epilogue that depends on channels alone to `count` rows of a tile and stores them to contiguous
+    /// channels.
+    void store_tile(OutputRow const* rows, std::int64_t count, Panel const& own, TileAccumulators const& sum) const {
+        auto const& of_plan = args;
+        std::int64_t const k = own.k0;
+        for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+            auto const state = own.state[j];
+            int const used = own.used[j];
+            for (std::int64_t i = 0; i < count; ++i) {
+                U* const to = rows[i].y + (k + j * lanes);
+                Vector const result = Epilogue::apply(
+                    sum.value[i][j], LaneCoord<detail::Axis::channel>{{0, k, 0, 0}, used, 1}, state, of_plan);
+                if (used == lanes) store(to, result);
+                else store(to, 1, used, result);
+            }
+        }
+    }
+
     auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), tiles_per_total * tile_rows); }
 
     float* result_of(Item const& work, std::int64_t row, std::int64_t panel) const {
-        return work.results + row * padded_k + panel * columns;
+        return work.results + (row * panels + panel) * tile_columns;
+    }
+
+    /// Writes an item's pooled outputs: each is reduced from four consecutive rows of `results`, the pixels of a 2 x 2
+    /// window.
+    void write_windows(Item const& work) const {
+        std::int64_t const rows = (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
+        for (std::int64_t row = 0; row < rows; row += 4)
+            for (std::int64_t panel = 0; panel < panels; ++panel) {
+                Panel const& own = states[work.group * panels + panel];
+                Pixel const& at = work.rows[row].at;
+                for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+                    using Reduce = typename Pool::Reduce;
+                    Vector total = Reduce::template neutral<Vector>();
+                    for (int i = 0; i < 4; ++i)
+                        total = Reduce::combine(total, load(result_of(work, row + i, panel) + j * lanes));
+                    store(&y(at.n, own.k0 + j * lanes, at.p / 2, at.q / 2), y.layout.stride[1], own.used[j],
+                          Reduce::finish(total, 4));
+                    if constexpr (Pool::writes_taps) write_taps(work, row, panel, j);
+                }
+            }
+    }
+
+    /// Writes the taps of the maxima of a window's channels: those of vector j of a panel.
+    void write_taps(Item const& work, std::int64_t row, std::int64_t panel, int j) const {
+        Panel const& own = states[work.group * panels + panel];
+        Pixel const& at = work.rows[row].at;
+        for (int lane = 0; lane < own.used[j]; ++lane) {
+            fusekit::detail::TappedMaximum<float> maximum;
+            for (int i = 0; i < 4; ++i) maximum.add(result_of(work, row + i, panel)[j * lanes + lane], i);
+            Pool::store_tap(fusekit::detail::get<Epilogue::size - 1>(args),
+                            {{at.n, own.k0 + j * lanes + lane, at.p / 2, at.q / 2}}, maximum.tap);
+        }
     }
 };
 

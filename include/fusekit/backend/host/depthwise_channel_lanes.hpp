@@ -171,29 +171,16 @@ private:
             }
             return;
         }
-        auto const sum_tile = depthwise_tile_for<Acc, KeepDepthwiseSums>(window);
-        [[maybe_unused]] auto const store_tile = fused_tile(window);
+        DepthwiseTile<T, Acc> const sum_tile = depthwise_tile_for<T, Acc>(window);
         DepthwiseVectors<Acc> const of_tile{v0 * lanes, static_cast<int>(v_end - v0), channels - lanes,
                                             weights + v0 * taps * lanes};
         for (int done = 0; done < count; done += depthwise_columns, at.q += depthwise_columns) {
-            int pixels = static_cast<int>((min)(depthwise_columns, count - done));
-            std::int64_t v = v0;
-            bool summed = false;
-            if constexpr (fuses)
-                if (count >= depthwise_columns && y.layout.stride[1] == 1) {
-                    // The last tile overlaps the one before it, whose results it stores again.
-                    int const overlap = depthwise_columns - pixels;
-                    window.first -= overlap * window.pixel_step;
-                    at.q -= overlap;
-                    pixels = depthwise_columns;
-                    v = (max)(v0, (min)(v_end, channels / lanes));
-                    store_tile(sum, window, of_tile,
-                               StoreTile{static_cast<int>(v - v0), states + v0, &y(at.n, v0 * lanes, at.p, at.q),
-                                         y.layout.stride[3], args});
-                    summed = true;
-                }
-            if (!summed) sum_tile(sum, window, of_tile, KeepDepthwiseSums{});
+            sum_tile(sum, window, of_tile);
             window.first += depthwise_columns * window.pixel_step;
+            int const pixels = static_cast<int>((min)(depthwise_columns, count - done));
+            std::int64_t v = v0;
+            if constexpr (!Epilogue::collects && !Epilogue::pixelwise)
+                if (pixels == depthwise_columns && y.layout.stride[1] == 1) v = finish_tile(sum, at, v0, v_end);
             for (; v < v_end; ++v) {
                 at.k = v * lanes;
                 float const(*of_vector)[lanes] = sum.value + (v - v0) * depthwise_columns;
@@ -229,32 +216,21 @@ private:
         }
     }
 
-    /// Applies an epilogue that depends on channels alone to the sums of the first `vectors` vectors of a register
-    /// tile, which have `lanes` channels, and stores them to contiguous channels of pixels `step` elements apart.
-    struct StoreTile {
-        int vectors;
-        State const* states;
-        U* to;
-        std::int64_t step;
-        typename Epilogue::Args const& args;
-
-        [[gnu::always_inline]] void operator()(int v, AccVector<T> const (&sums)[depthwise_columns]) const {
-            store_columns(v, sums, std::make_integer_sequence<int, depthwise_columns>{});
-        }
-        template <int... Column>
-        [[gnu::always_inline]] void store_columns(int v, AccVector<T> const (&sums)[depthwise_columns],
-                                                  std::integer_sequence<int, Column...>) const {
+    /// finish() for the pixels of a register tile and all vectors that have `lanes` channels, contiguous in y; returns
+    /// the first vector that has fewer. The epilogue depends on channels alone.
+    std::int64_t finish_tile(DepthwiseAccumulators const& sum, OutputCoord const& at, std::int64_t v0,
+                             std::int64_t v_end) const {
+        auto const& of_plan = args;
+        std::int64_t const step = y.layout.stride[3], end = (min)(v_end, channels / lanes);
+        U* to = &y(at.n, v0 * lanes, at.p, at.q);
+        float const(*from)[lanes] = sum.value;
+        for (std::int64_t v = v0; v < end; ++v, to += lanes, from += depthwise_columns) {
             State const state = states[v];
-            U* const first = to + v * lanes;
-            LaneCoord<detail::Axis::channel> const at{{}, lanes, 1};
-            (store(first + Column * step, Epilogue::apply(floats(sums[Column]), at, state, args)), ...);
+            for (int j = 0; j < depthwise_columns; ++j)
+                store(to + j * step,
+                      Epilogue::apply(load(from[j]), LaneCoord<detail::Axis::channel>{at, lanes, 1}, state, of_plan));
         }
-    };
-    static constexpr bool fuses = !Epilogue::collects && !Epilogue::pixelwise;
-
-    auto fused_tile(DepthwisePixels<T> const& window) const {
-        if constexpr (fuses) return depthwise_tile_for<Acc, StoreTile>(window);
-        else return nullptr;
+        return (max)(v0, end);
     }
 
     /// Applies the epilogue to `count` channels, `stride` apart in y, of `pixels` pixels from `at` on, and stores them.

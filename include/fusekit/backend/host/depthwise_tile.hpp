@@ -87,23 +87,13 @@ struct DepthwiseVectors {
     Acc const* weights;
 };
 
-/// Stores the sums of a register tile as they are: store(v, sums) for no vector.
-struct KeepDepthwiseSums {
-    static constexpr int vectors = 0;
-
-    template <class Sums>
-    void operator()(int, Sums const&) const {}
-};
-
 /// Sums the taps of a register tile for each vector of channels: contiguous channels of a pixel are read one after the
-/// other. The sums of the first finish.vectors vectors go from registers to finish(v, sums), of type
-/// AccVector<T> const (&)[depthwise_columns], those of others to `result`. With Columns > 0, windows have Columns
-/// columns, tap_step is 1 and pixel_step is Step: each vector of x is loaded once per row of the window.
-template <int Columns, int Step, Element T, class Acc, class Finish>
+/// other. With Columns > 0, windows have Columns columns, tap_step is 1 and pixel_step is Step: each vector of x is
+/// loaded once per row of the window.
+template <int Columns, int Step, Element T, class Acc>
 [[gnu::noinline]] void depthwise_tile(DepthwiseAccumulators& result, DepthwisePixels<T> const& x,
-                                      DepthwiseVectors<Acc> const& vectors, Finish const& finish) {
+                                      DepthwiseVectors<Acc> const& vectors) {
     DepthwisePixels<T> const window = x;
-    Finish const finish_vector = finish;
     Acc const* weights = vectors.weights;
     for (int v = 0; v < vectors.count; ++v, weights += window.rows * window.columns * lanes) {
         std::int64_t const own = vectors.channel + v * lanes, channel = own < vectors.last ? own : vectors.last;
@@ -114,10 +104,6 @@ template <int Columns, int Step, Element T, class Acc, class Finish>
                 std::make_integer_sequence<int, (depthwise_columns - 1) * Step + Columns>{});
         else
             detail::depthwise_taps(sum, window, channel, weights, std::make_integer_sequence<int, depthwise_columns>{});
-        if (v < finish_vector.vectors) {
-            finish_vector(v, sum);
-            continue;
-        }
         [&]<int... Column>(std::integer_sequence<int, Column...>) {
             (store(result.value[v * depthwise_columns + Column], floats(sum[Column])), ...);
         }(std::make_integer_sequence<int, depthwise_columns>{});
@@ -125,18 +111,17 @@ template <int Columns, int Step, Element T, class Acc, class Finish>
 }
 
 /// depthwise_tile() for the columns and the step of x, or for any.
-template <Element T, class Acc, class Finish>
-using DepthwiseTile = void (*)(DepthwiseAccumulators&, DepthwisePixels<T> const&, DepthwiseVectors<Acc> const&,
-                               Finish const&);
+template <Element T, class Acc>
+using DepthwiseTile = void (*)(DepthwiseAccumulators&, DepthwisePixels<T> const&, DepthwiseVectors<Acc> const&);
 
-template <class Acc, class Finish, Element T>
-DepthwiseTile<T, Acc, Finish> depthwise_tile_for(DepthwisePixels<T> const& x) {
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 3) return depthwise_tile<3, 1, T, Acc, Finish>;
-    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 3) return depthwise_tile<3, 2, T, Acc, Finish>;
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 5) return depthwise_tile<5, 1, T, Acc, Finish>;
-    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 5) return depthwise_tile<5, 2, T, Acc, Finish>;
-    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 7) return depthwise_tile<7, 1, T, Acc, Finish>;
-    return depthwise_tile<0, 0, T, Acc, Finish>;
+template <Element T, class Acc>
+DepthwiseTile<T, Acc> depthwise_tile_for(DepthwisePixels<T> const& x) {
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 3) return depthwise_tile<3, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 3) return depthwise_tile<3, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 5) return depthwise_tile<5, 1, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 2 && x.columns == 5) return depthwise_tile<5, 2, T, Acc>;
+    if (x.tap_step == 1 && x.pixel_step == 1 && x.columns == 7) return depthwise_tile<7, 1, T, Acc>;
+    return depthwise_tile<0, 0, T, Acc>;
 }
 
 /// Sums the taps of one vector of `count` channels of `pixels` pixels, for channels `stride` elements apart; pixels in

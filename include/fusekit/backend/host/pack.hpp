@@ -25,68 +25,53 @@ void copy_widened(Acc* to, T const* from, std::int64_t count) {
     for (; i < count; ++i) to[i] = detail::widened_to<Acc>(from[i]);
 }
 
-/// Transposes `lanes` filters of `count` contiguous channels: to[c][filter], where rows c are row_floats elements
+/// Transposes `lanes` filters of `count` contiguous channels: to[c][filter], where rows c are tile_columns elements
 /// apart. Filters past `filters` become zero.
 template <class Acc, Element T>
-void pack_contiguous(Acc* to, std::int64_t row_floats, T const* from, std::int64_t filter_stride, int filters,
-                     int count) {
+void pack_contiguous(Acc* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
         bool const whole = filters == lanes && count == lanes;
         RegisterOf<Acc> rows[] = {whole           ? load_widened_to<Acc>(from + Nth * filter_stride)
                                   : Nth < filters ? load_widened_to<Acc>(from + Nth * filter_stride, 1, count)
                                                   : RegisterOf<Acc>{}...};
         transpose(rows);
-        if (whole) (store(to + Nth * row_floats, rows[Nth]), ...);
+        if (whole) (store(to + Nth * tile_columns, rows[Nth]), ...);
         else
-            for (int c = 0; c < count; ++c) store(to + c * row_floats, rows[c]);
+            for (int c = 0; c < count; ++c) store(to + c * tile_columns, rows[c]);
     }(std::make_integer_sequence<int, lanes>{});
 }
 
-/// Packs filters k0 ... k0 + vectors * lanes - 1 of a group into one panel: panel[t C + c][column] for tap t and
-/// channel c, zero past the last filter.
+/// Packs filters k0 ... k0 + tile_columns - 1 of a group into one panel: panel[t C + c][column] for tap t and channel
+/// c, zero past the last filter.
 template <class Problem>
-void pack_weight_panel(typename Problem::Acc* panel, Problem const& conv, std::int64_t group, std::int64_t k0,
-                       int vectors) {
+void pack_weight_panel(typename Problem::Acc* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
     auto const& stride = conv.w.layout.stride;
-    std::int64_t const channels = conv.group_c(), k_end = conv.group_k(), columns = std::int64_t{vectors} * lanes;
+    std::int64_t const channels = conv.group_c(), k_end = conv.group_k();
     auto const* const first = conv.weights_of(group);
     bool const contiguous = stride[1] == 1;
     // channels per block: the block of the panel fits L1
-    std::int64_t const block = contiguous ? lanes : 4096 / columns;
+    std::int64_t const block = contiguous ? lanes : 4096 / tile_columns;
     for (int r = 0; r < conv.window_rows(); ++r)
-        for (int s = 0; s < conv.window_columns(); ++s, panel += channels * columns)
-            for (std::int64_t column = 0; column < columns; column += lanes)
+        for (int s = 0; s < conv.window_columns(); ++s, panel += channels * tile_columns)
+            for (int column = 0; column < tile_columns; column += lanes)
                 for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                     int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
                     int const count = static_cast<int>((min)(block, channels - c0));
-                    auto* const to = panel + c0 * columns + column;
+                    auto* const to = panel + c0 * tile_columns + column;
                     auto const* const from =
                         filters ? first + conv.w.layout.offset({{k0 + column, c0, r, s}}) : nullptr;
                     if (contiguous) {
-                        pack_contiguous(to, columns, from, stride[0], filters, count);
+                        pack_contiguous(to, from, stride[0], filters, count);
                         continue;
                     }
                     for (int i = 0; i < lanes; ++i)
                         for (std::int64_t c = 0; c < count; ++c)
-                            to[c * columns + i] =
+                            to[c * tile_columns + i] =
                                 i < filters
                                     ? detail::widened_to<typename Problem::Acc>(from[i * stride[0] + c * stride[1]])
                                     : 0;
                 }
 }
-
-/// True if no element is an infinity or NaN.
-inline bool are_finite(float const* from, std::int64_t count) {
-    constexpr std::int32_t exponent = 0x7f800000;
-    Integers found{};
-    std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) found |= (config::bit_cast<Integers>(load(from + i)) & exponent) == exponent;
-    bool finite = true;
-    for (int lane = 0; lane < lanes; ++lane) finite = finite && found[lane] == 0;
-    for (; i < count; ++i) finite = finite && (config::bit_cast<std::int32_t>(from[i]) & exponent) != exponent;
-    return finite;
-}
-inline bool are_finite(std::int32_t const*, std::int64_t) { return true; }
 
 /// True if each filter is one contiguous row in this order of GemmK.
 template <class Problem>

@@ -51,15 +51,8 @@ public:
     std::int64_t packed_floats() const { return per_tap ? 0 : packed_row_stride(conv.gemm_k()); }
     /// Floats of activations per row of a tile, which a work item reads again for each panel of filters.
     std::int64_t floats() const { return per_tap ? group_c : packed_row_stride(conv.gemm_k()); }
-    /// Floats of zeros that padding reads: of all groups, if they share ranges.
-    std::int64_t zeros() const {
-        std::int64_t const channels = are_shared() ? conv.groups() * group_c : group_c;
-        return round_up(channels * (per_window_row ? conv.window_columns() : 1), 16);
-    }
-
-    /// True if the ranges of a group of channels are those of group 0, offset_of(group) elements further.
-    bool are_shared() const { return per_tap && Problem::of_channels; }
-    std::int64_t offset_of(std::int64_t group) const { return conv.first_c(group); }
+    /// Floats of zeros that padding reads.
+    std::int64_t zeros() const { return round_up(group_c * (per_window_row ? conv.window_columns() : 1), 16); }
 
     /// True if rows are the pixels of x in order, a constant distance apart, and none is outside x.
     bool are_linear() const { return linear; }
@@ -71,7 +64,7 @@ public:
             std::int64_t const step = conv.x.layout.stride[3];
             T const* const x = conv.x.data + conv.first_c(group);
             for (std::int64_t row = first; row < first + count; row += tile_rows, ++to) {
-                to->length = group_c, to->padding = false;
+                to->length = group_c;
                 for (int i = 0; i < tile_rows; ++i) to->row[i] = x + (min)(row + i, last) * step;
             }
         }
@@ -87,18 +80,18 @@ public:
             Pixel const &first = at(row), &last = at(row + tile_rows - 1);
             bool const adjacent = last.q == first.q + tile_rows - 1 && last.p == first.p && last.n == first.n;
             if (adjacent && point_at_run(to, first, c0, packed + row * row_floats, zero)) continue;
-            for (std::int64_t r = 0; r < per_tile; ++r)
-                to[r].length = length, to[r].padding = per_tap || per_window_row;
             for (int i = 0; i < tile_rows; ++i) {
                 Pixel const& pixel = at(row + i);
                 if constexpr (may_be_in_place)
-                    if (per_tap ? point_at_taps(to, i, pixel, c0, zero)
-                                : per_window_row && point_at_window_rows(to, i, pixel, c0, zero))
+                    if (per_tap) {
+                        point_at_taps(to, i, pixel, c0, zero);
                         continue;
+                    }
                 Acc* const window = packed + (row + i) * row_floats;
                 pack_pixel_row(window, conv, pixel, c0);
-                for (std::int64_t r = 0; r < per_tile; ++r) to[r].row[i] = window + r * length, to[r].padding = false;
+                for (std::int64_t r = 0; r < per_tile; ++r) to[r].row[i] = window + r * length;
             }
+            for (std::int64_t r = 0; r < per_tile; ++r) to[r].length = length;
         }
     }
 
@@ -114,37 +107,14 @@ private:
         else return conv.column(0, 1) == conv.column(0, 0) + 1;
     }
 
-    /// Sets row i of a range per tap.
-    bool point_at_taps(KRange<Acc>* k_range, int i, Pixel const& at, std::int64_t c0, Acc const* zero) const {
-        std::int64_t const pixel = conv.x.layout.stride[3], of_row = conv.x.layout.stride[2];
-        T const* const image = &conv.x(at.n, c0, 0, 0);
+    void point_at_taps(KRange<Acc>* k_range, int i, Pixel const& at, std::int64_t c0, Acc const* zero) const {
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
-            bool const has_row = conv.has_row(h);
-            T const* const row = has_row ? image + h * of_row : zero;
             for (int s = 0; s < conv.window_columns(); ++s, ++k_range) {
                 std::int64_t const w = conv.column(at.q, s);
-                bool const inside = has_row && conv.has_column(w);
-                k_range->row[i] = inside ? row + w * pixel : zero;
-                k_range->padding &= !inside;
+                k_range->row[i] = conv.has_row(h) && conv.has_column(w) ? &conv.x(at.n, c0, h, w) : zero;
             }
         }
-        return true;
-    }
-
-    /// Sets row i of a range per row of the window; returns false if the window reaches past a row of x.
-    bool point_at_window_rows(KRange<Acc>* k_range, int i, Pixel const& at, std::int64_t c0, Acc const* zero) const {
-        std::int64_t const w = conv.column(at.q, 0);
-        if (w < 0 || w + conv.window_columns() > conv.x.layout.shape[3]) return false;
-        std::int64_t const of_row = conv.x.layout.stride[2];
-        T const* const first = &conv.x(at.n, c0, 0, w);
-        for (int r = 0; r < conv.window_rows(); ++r, ++k_range) {
-            std::int64_t const h = conv.row(at.p, r);
-            bool const inside = conv.has_row(h);
-            k_range->row[i] = inside ? first + h * of_row : zero;
-            k_range->padding &= !inside;
-        }
-        return true;
     }
 
     /// Sets the ranges of a tile of adjacent pixels of a row of y, from pixel `at` on. Returns false if they have to be
@@ -164,7 +134,6 @@ private:
                 bool const inside = conv.has_row(h);
                 auto const set = [&](Acc const* from) {
                     for (int i = 0; i < tile_rows; ++i) k_range->row[i] = inside ? from + i * apart : zero;
-                    k_range->padding = !inside;
                     k_range++->length = length;
                 };
                 if constexpr (may_be_in_place) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/host/gemm_panel.hpp"
+#include "fusekit/backend/host/gemm.hpp"
 #include "fusekit/backend/host/integer.hpp"
 
 namespace fusekit::host {
@@ -9,22 +9,8 @@ namespace fusekit::host {
 /// Bytes of activations that one work item reuses: the activations and the streamed filters fit an L2 cache.
 inline constexpr std::int64_t item_bytes = 192 * 1024;
 
-/// True on processors with an L2 cache of 1 MB or more: those with AVX-512.
-inline constexpr bool has_large_l2 = config::vector_bytes == 64;
-
-/// item_bytes of ConvChannelLanes.
-inline constexpr std::int64_t conv_item_bytes = has_large_l2 ? 512 * 1024 : item_bytes;
-
-/// Bytes of filter panels that one tile is multiplied by before the next tile: half an L1 cache, or a quarter of a
-/// large L2 cache, from which blocks prefetch filters.
-inline constexpr std::int64_t panel_bytes = has_large_l2 ? 256 * 1024 : 16 * 1024;
-
-/// Columns of a panel of filters. A panel that does not fit an L2 cache is read from L3 by every tile: blocks of 12 x 2
-/// vectors read half as many bytes per multiply-add as those of 6 x 4.
-FUSEKIT_H constexpr std::int64_t columns_of_panel(std::int64_t gemm_k) {
-    bool const fits = gemm_k * panel_columns * std::int64_t{sizeof(float)} <= 1536 * 1024;
-    return fits || panel_vectors < 4 ? panel_columns : 2 * lanes;
-}
+/// Bytes of filter panels that one tile is multiplied by before the next tile: half an L1 cache.
+inline constexpr std::int64_t panel_bytes = 16 * 1024;
 
 /// Number of tiles per work item of parallel_for: at most `most`, and such that the items divide evenly among the
 /// threads.

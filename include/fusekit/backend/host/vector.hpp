@@ -184,28 +184,10 @@ void copy_first(T* to, T const* from, int count) {
 
 }  // namespace detail
 
-/// True if a store of some lanes is one instruction.
-inline constexpr bool has_masked_stores = config::vector_bytes == 64;
-
-/// Stores the first `count` lanes of v. A template, so that the builtin is looked up only if it exists.
-template <class Register>
-void store_first(float* to, int count, Register v) {
-    if constexpr (has_masked_stores) {
-        __builtin_ia32_storeups512_mask(to, v, static_cast<unsigned short>((1u << count) - 1));
-    } else {
-        if (count == lanes) return store(to, v);
-        float all[lanes];
-        store(all, v);
-        detail::copy_first(to, all, count);
-    }
-}
-
 template <detail::OutputElement T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
     if constexpr (!std::is_same_v<T, detail::NoElement>) {
         if (stride == 1 && count == lanes) return store(to, v);
-        if constexpr (std::is_same_v<T, float>)
-            if (stride == 1) return store_first(to, count, v);
         T all[lanes];
         store(all, v);
         if (stride == 1) return detail::copy_first(to, all, count);

@@ -170,8 +170,8 @@ private:
         if (of_pixel == 1)
             for (; i + lanes <= count; i += lanes)
                 for (std::int64_t m = 0; m < length; m += lanes)
-                    pack_contiguous(to + m * tile_columns + i, tile_columns, from + i * of_channel + m, of_channel,
-                                    lanes, static_cast<int>((min)(lanes, length - m)));
+                    pack_contiguous(to + m * tile_columns + i, from + i * of_channel + m, of_channel, lanes,
+                                    static_cast<int>((min)(lanes, length - m)));
         for (; i < count; ++i)
             for (std::int64_t m = 0; m < length; ++m)
                 to[m * tile_columns + i] = detail::widened(from[i * of_channel + m * of_pixel]);
