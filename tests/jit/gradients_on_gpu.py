@@ -5,12 +5,11 @@ batch norms, residuals and activations. With --compile it prepares each COUNT-th
 import ctypes
 import math
 import random
-import sys
 import time
 
 from interface import OWN_STREAM, Arguments, Filter, Operator, Tensor, Types
 from on_gpu import (BFLOAT16, BIASES, EPSILON, FACTOR, FLOAT, GELU, HALF, HARD_SWISH, LEAKY_RELU, MEAN, RELU, SCALE,
-                    SHIFT, SILU, SLOPE, TANH, TOLERANCE, VARIANCE, WEIGHTS, Z, Library, compiles, strides)
+                    SHIFT, SILU, SLOPE, TANH, TOLERANCE, VARIANCE, WEIGHTS, Z, compiles, measure, strides, window)
 
 if not compiles:
     import torch
@@ -84,10 +83,6 @@ class Case:
         return Memory((count,), FLOAT, False, **how)
 
 
-def window(rows, columns, pad, stride, dilation=1, groups=1):
-    return Filter((rows, columns), (pad, pad), (pad, pad), (stride, stride), (dilation, dilation), groups)
-
-
 def output(extent, taps, pad, stride, dilation):
     return (extent + 2 * pad - dilation * (taps - 1) - 1) // stride + 1
 
@@ -109,7 +104,7 @@ def convolution(source, kind):
     c = groups * of_group if groups > 1 else pick([3, 8, 16, 32, 64, 72])
     k = groups * of_group if groups > 1 else pick([8, 24, 64, 100])
     h, w = pick([7, 14, 19, 28]) + taps, pick([9, 14, 28]) + taps
-    n, of = pick([1, 2, 5]), window(taps, taps, pad, stride, dilation, groups)
+    n, of = pick([1, 2, 5]), window(taps, taps, pad, stride, groups, dilation)
     p, q = (output(extent, taps, pad, stride, dilation) for extent in (h, w))
     return (n, c, h, w), (n, k, p, q), (k, c // groups, taps, taps), of, (stride, pad, dilation, groups)
 
@@ -268,34 +263,5 @@ def run(library, case):
     return seconds, error
 
 
-def main():
-    all_cases = cases()
-    if compiles:
-        all_cases = all_cases[int(sys.argv[4])::int(sys.argv[5])]
-    else:
-        torch.zeros(1, device="cuda")
-    library, table, wrong = Library(sys.argv[1], sys.argv[2]), {}, 0
-    for make in all_cases:
-        case = make()
-        row = table.setdefault(case.head, [0, 0, 0.0, []])
-        row[0] += 1
-        try:
-            seconds, error = run(library, case)
-            row[3].append(seconds)
-            row[2] = max(row[2], error)
-            message = "" if error <= 1 else f"error {error} of the tolerance"
-        except RuntimeError as failure:
-            message = str(failure)
-        if message:
-            row[1] += 1
-            wrong += 1
-            print(f"{case}: {message}", flush=True)
-    print(f"{'head':20} {'plans':>5} {'wrong':>5} {'error / tolerance':>17} {'median prepare ms':>17}")
-    for head, (count, bad, error, seconds) in table.items():
-        median = 1e3 * sorted(seconds)[len(seconds) // 2] if seconds else math.nan
-        print(f"{head:20} {count:5} {bad:5} {error:17.3f} {median:17.2f}")
-    sys.exit(1 if wrong else 0)
-
-
 if __name__ == "__main__":
-    main()
+    measure(lambda pick: (make() for make in cases()[pick]), run)

@@ -29,8 +29,8 @@ if not compiles:
     TORCH = {FLOAT: torch.float32, HALF: torch.float16, BFLOAT16: torch.bfloat16}
 
 
-def window(rows, columns, pad=0, stride=1, groups=1):
-    return Filter((rows, columns), (pad, pad), (pad, pad), (stride, stride), (1, 1), groups)
+def window(rows, columns, pad=0, stride=1, groups=1, dilation=1):
+    return Filter((rows, columns), (pad, pad), (pad, pad), (stride, stride), (dilation, dilation), groups)
 
 
 def one(kind, mode=0, of=None):
@@ -270,18 +270,17 @@ class Library:
         return seconds, error
 
 
-def main():
-    all_plans = plans()
-    if compiles:
-        all_plans = all_plans[int(sys.argv[4])::int(sys.argv[5])]
-    else:
+def measure(picked, run):
+    """Runs the cases that picked(slice) gives, prints a table and each failure, and ends the program. `run` returns the
+    seconds of a case's preparation and its error in tolerances, and raises RuntimeError where the library fails."""
+    if not compiles:
         torch.zeros(1, device="cuda")
     library, table, wrong = Library(sys.argv[1], sys.argv[2]), {}, 0
-    for plan in all_plans:
-        row = table.setdefault(plan.head, [0, 0, 0.0, []])
+    for case in picked(slice(int(sys.argv[4]), None, int(sys.argv[5])) if compiles else slice(None)):
+        row = table.setdefault(case.head, [0, 0, 0.0, []])
         row[0] += 1
         try:
-            seconds, error = library.run(plan)
+            seconds, error = run(library, case)
             row[3].append(seconds)
             row[2] = max(row[2], error)
             message = "" if error <= 1 else f"error {error} of the tolerance"
@@ -290,13 +289,13 @@ def main():
         if message:
             row[1] += 1
             wrong += 1
-            print(f"{plan}: {message}", flush=True)
-    print(f"{'head':18} {'plans':>5} {'wrong':>5} {'error / tolerance':>17} {'median prepare ms':>17}")
+            print(f"{case}: {message}", flush=True)
+    print(f"{'head':20} {'plans':>5} {'wrong':>5} {'error / tolerance':>17} {'median prepare ms':>17}")
     for head, (count, bad, error, seconds) in table.items():
         median = 1e3 * sorted(seconds)[len(seconds) // 2] if seconds else math.nan
-        print(f"{head:18} {count:5} {bad:5} {error:17.3f} {median:17.2f}")
+        print(f"{head:20} {count:5} {bad:5} {error:17.3f} {median:17.2f}")
     sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
-    main()
+    measure(lambda pick: plans()[pick], Library.run)
