@@ -121,7 +121,7 @@ class SyncBatchNorm(torch.nn.modules.batchnorm._BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
         """The module with every BatchNorm1d, BatchNorm2d and BatchNorm3d in it replaced by a SyncBatchNorm that has its
-        parameters and buffers. Classes derived from them are left as they are."""
+        parameters and buffers. Classes derived from them are not replaced."""
         result = module
         if type(module) in (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d, torch.nn.SyncBatchNorm):
             result = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,

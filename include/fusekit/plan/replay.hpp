@@ -30,9 +30,9 @@ inline constexpr bool is_passing = false;
 template <class Op>
 inline constexpr bool is_passing<Passing<Op>> = true;
 
-/// Operator that replaces a RowOp without parameters in a backward pass: y = x for a normalized x.
+/// y = x, with Op's stage and Args. In a backward pass it replaces a RowOp without parameters, whose x is normalized.
 template <class Op>
-struct Normalized {
+struct Unchanged {
     static constexpr auto stage = Op::stage;
     using Args = typename Op::Args;
 
@@ -52,7 +52,7 @@ struct ReplayedOf {
 };
 template <class Op>
     requires RowOp<Op>
-struct ReplayedOf<Op> : std::conditional<std::is_void_v<typename Op::Affine>, Normalized<Op>, typename Op::Affine> {
+struct ReplayedOf<Op> : std::conditional<std::is_void_v<typename Op::Affine>, Unchanged<Op>, typename Op::Affine> {
     using Type = typename ReplayedOf::type;
 };
 template <class Op>

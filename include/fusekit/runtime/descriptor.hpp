@@ -55,7 +55,7 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode = 0;  ///< an ActivationMode, NormMode, PoolMode or BinaryMode; 0 for other kinds; any number for
                             ///< an application's operator
-    /// filter of a Conv, and of the Conv of which a TransposedConv or ConvWeightGradient is a gradient; window of a
+    /// filter of a Conv, and of the Conv whose gradient a TransposedConv or ConvWeightGradient computes; window of a
     /// Pool; `size`: factors of an upsampling or a pixel shuffle; `group_count`: groups of a GroupNorm
     Filter<2> filter = fusekit::filter(1, 1);
 

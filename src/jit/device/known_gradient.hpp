@@ -4,6 +4,7 @@
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/plan/gradient.hpp"
+#include "fusekit/plan/replay.hpp"
 #include "fusekit/runtime/any_activation.hpp"
 
 namespace fusekit::jit {
@@ -29,19 +30,7 @@ private:
     }
 };
 
-/// y = x, with the same Args: in the gradient of a plan without an activation.
-struct NoActivation {
-    static constexpr auto stage = Stage::activation;
-    static constexpr int flops_per_element = 0;
-    using Args = runtime::ActivationArguments;
-    template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return x;
-    }
-    template <class V>
-    FUSEKIT_HD static constexpr V slope(V, Args const&) {
-        return V{} + 1.0f;
-    }
-};
+/// Replaces the activation in the gradient of a plan without one. Its slope at NaN is 1, and Passthru's is NaN.
+using NoActivation = fusekit::detail::Unchanged<KnownActivation<Passthru>>;
 
 }  // namespace fusekit::jit

@@ -14,7 +14,7 @@ enum class Multicast : std::uint8_t { none, x, w };
 namespace detail {
 
 /// Number of rows of tiles that a launch has for `rows` of y: two CTAs that have filters in common have consecutive
-/// tiles along the pixels, of which the last may be past y.
+/// tiles along the pixels. The last tile may be past y.
 FUSEKIT_HD constexpr std::int64_t launched_rows(std::int64_t rows, Multicast multicast) {
     return multicast == Multicast::w ? (rows + 1) / 2 * 2 : rows;
 }
